@@ -41,13 +41,28 @@ pub(super) const LN_TABLE: [u64; 128] = {
     table
 };
 
-/// `2^64 / n` rounded down, for `n >= 2`.
-pub(super) const RECIPROCALS: [u64; 12] = {
-    let mut table = [0; 12];
-    let mut n = 2;
-    while n < table.len() {
-        table[n] = ((1u128 << 64) / n as u128) as u64;
-        n += 1;
+/// How many coefficients a [`series`](super::series) has, from the second on.
+pub(super) const TERMS: usize = 9;
+
+/// `2^64 / n` rounded down, for `n` from 2.
+pub(super) const RECIPROCALS: [u64; TERMS] = {
+    let mut table = [0; TERMS];
+    let mut i = 0;
+    while i < TERMS {
+        table[i] = ((1 << 64) / (i as u128 + 2)) as u64;
+        i += 1;
+    }
+    table
+};
+
+/// `2^64 / n!` rounded down, for `n` from 2.
+pub(super) const RECIPROCAL_FACTORIALS: [u64; TERMS] = {
+    let (mut table, mut factorial) = ([0; TERMS], 1);
+    let mut i = 0;
+    while i < TERMS {
+        factorial *= i as u128 + 2;
+        table[i] = ((1 << 64) / factorial) as u64;
+        i += 1;
     }
     table
 };

@@ -4,8 +4,10 @@
 //! four bits of `r` times a short series for the rest. Distances from one are differences where `x` is
 //! at least 1/16, and a series with the factor `x` in front below that.
 
-use super::Enclosure;
-use super::constants::{EXP_SIXTEENTHS, INVERSE_LN_2, LN_2_ABOVE, LN_2_BELOW, RECIPROCALS};
+use super::constants::{
+    EXP_SIXTEENTHS, INVERSE_LN_2, LN_2_ABOVE, LN_2_BELOW, RECIPROCAL_FACTORIALS,
+};
+use super::{Enclosure, series};
 use crate::Round;
 use crate::flat::mul_high;
 use crate::leading::Leading;
@@ -117,7 +119,7 @@ fn exp_rest(rest: u128, n: i64) -> Enclosure {
     // Rounded down by less than 1.01 units of 2^-64 now.
     let rest = (rest >> 32) as u64;
     let (j, s) = ((rest >> 60) as usize, rest & (u64::MAX >> 4));
-    // e^s - 1 < 0.07 is s·(1 + q). Rounded down: 1.08 units from s, 1 from the product, and 2.2/16
+    // e^s - 1 < 0.07 is s·(1 + q). Rounded down: 1.08 units from s, 1 from the product, and 1.6/16
     // from q. Less than 2.3 in all.
     let expm1 = s + mul_high(s, exp_series::<false>(s));
     // In units of 2^-63, rounded down: 1.01 · 1.07 from the table, 1 from the product, 2.3 from the
@@ -196,19 +198,9 @@ fn small(x: &Leading) -> u64 {
 /// `q` with `e^s - 1 = s·(1 + q)`, or with `1 - e^-s = s·(1 - q)` where `NEGATIVE`, for `s < 2^60` in
 /// units of `2^-64`.
 ///
-/// `q = s/2·(1 ± s/3·(1 ± s/4·(…)))` with ten terms: what is left out is below `s^10/11! < 0.43`.
-/// A step loses less than 1 in the product with `s`, over `n`, and 1.07 in the product with `1/n`; the
-/// last one has `n = 2` and inherits less than 1.6/32: less than 1.62. If `s` was rounded down by 1.01 that adds less than
-/// 0.6. So `q` is less than 2.7 away, rounded down if not `NEGATIVE`.
+/// `q = s/2! ± s^2/3! + …`; the terms left out are below `1.01 · s^10/11! < 0.43` units. So `q` is less
+/// than 1.6 away, and less than 2.2 if `s` was rounded down by 1.01 units.
+#[inline]
 fn exp_series<const NEGATIVE: bool>(s: u64) -> u64 {
-    let mut q = 0;
-    for n in (2..=10).rev() {
-        let product = mul_high(s, q);
-        let bracket = match NEGATIVE {
-            true => s - product,
-            false => s + product,
-        };
-        q = mul_high(bracket, RECIPROCALS[n]);
-    }
-    q
+    series::<NEGATIVE>(s, &RECIPROCAL_FACTORIALS)
 }

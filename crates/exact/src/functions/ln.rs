@@ -4,8 +4,8 @@
 //! seven bits of `f`, plus a short series for the rest. Closer to one than 1/128, it is a series in
 //! the distance from one with that distance as a factor in front.
 
-use super::Enclosure;
 use super::constants::{LN_2_BELOW, LN_FACTORS, LN_TABLE, RECIPROCALS};
+use super::{Enclosure, series};
 use crate::Round;
 use crate::flat::mul_high;
 use crate::leading::Leading;
@@ -176,18 +176,9 @@ fn neg_ln_1m(x: &Leading) -> Enclosure {
 /// `q` with `ln(1 + s) = s·(1 - q)` where `ALTERNATING`, otherwise with `-ln(1 - s) = s·(1 + q)`, for
 /// `s < 1.01 · 2^57` in units of `2^-64`.
 ///
-/// `q = s·(1/2 ∓ s·(1/3 ∓ s·(…)))` with nine terms: what is left out is below `s^10/11 < 0.01`. The
-/// bracket is less than 2.1 away (1 from `1/n`, 1 from the product, the next bracket times `s`). So
-/// `q` is: 1 from the product, 0.02 from the bracket, and 0.6 if `s` was rounded down by 1.01. Less
-/// than 2 in all, and rounded down if not `ALTERNATING`.
+/// `q = s/2 ∓ s^2/3 + …`; the terms left out are below `1.01 · s^10/11 < 0.01` units. So `q` is less
+/// than 1.1 away, and less than 1.7 if `s` was rounded down by 1.01 units.
+#[inline]
 fn ln_series<const ALTERNATING: bool>(s: u64) -> u64 {
-    let mut bracket = 0;
-    for n in (2..=10).rev() {
-        let product = mul_high(s, bracket);
-        bracket = match ALTERNATING {
-            true => RECIPROCALS[n] - product,
-            false => RECIPROCALS[n] + product,
-        };
-    }
-    mul_high(s, bracket)
+    series::<ALTERNATING>(s, &RECIPROCALS)
 }
