@@ -53,7 +53,9 @@ impl Adaptive for GaussianComposition {
 
     #[inline]
     fn within(&self, tally: &SquareSum, limit: &Mu) -> bool {
+        // The root decides only where the square of the limit has too many digits to be exact.
         tally.squares <= limit.value().mul(limit.value(), Round::Down)
+            || self.loss(tally).at_most(limit)
     }
 
     fn room(&self, tally: &SquareSum, limit: &Mu) -> Option<Mu> {

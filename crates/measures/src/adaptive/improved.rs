@@ -50,10 +50,10 @@ impl Adaptive for ImprovedBasic {
         }
         let epsilon = limit.epsilon().checked_sub(&tally.epsilon)?;
         let loss = |delta: &Exact| EpsilonDelta::saturating(epsilon.clone(), delta.clone());
+        let admits = |delta: &Exact| self.within(&tally.after(&loss(delta), 1), limit);
+        let delta = largest_admitted(limit.delta(), admits)?;
+        // What the exact sum leaves may be above the largest float.
         let basic = limit.delta().saturating_sub(&tally.delta);
-        let delta = largest_admitted(limit.delta(), |delta| {
-            *delta <= basic || self.within(&tally.after(&loss(delta), 1), limit)
-        })?;
         Some(loss(&larger(&delta, &basic)))
     }
 }
