@@ -3,6 +3,7 @@
 
 mod measure;
 mod numbers;
+mod samplers;
 
 use std::process::ExitCode;
 
@@ -16,11 +17,18 @@ struct Subcommand {
 }
 
 /// To add one: a module, and a line here.
-const SUBCOMMANDS: &[Subcommand] = &[Subcommand {
-    name: "numbers",
-    about: "exact numbers against OpenDP's directed floats",
-    run: numbers::run,
-}];
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand {
+        name: "numbers",
+        about: "exact numbers against OpenDP's directed floats",
+        run: numbers::run,
+    },
+    Subcommand {
+        name: "samplers",
+        about: "exact noise and releases against OpenDP's",
+        run: samplers::run,
+    },
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
