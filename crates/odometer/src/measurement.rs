@@ -205,6 +205,28 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
         )
     }
 
+    /// May it be launched from this root, on data of this space, under an account in this measure?
+    pub(crate) fn check_fits(
+        &self,
+        root: &Root,
+        space: &Space<D, MI>,
+        measure: &M,
+    ) -> Result<(), LaunchError> {
+        root.check().map_err(LaunchError::Unusable)?;
+        if *self.space() != *space {
+            let (ours, theirs) = (format!("{space:?}"), format!("{:?}", self.space()));
+            return Err(LaunchError::Space { ours, theirs });
+        }
+        if *self.map().measure() != *measure {
+            let (ours, theirs) = (
+                format!("{measure:?}"),
+                format!("{:?}", self.map().measure()),
+            );
+            return Err(LaunchError::Measure { ours, theirs });
+        }
+        Ok(())
+    }
+
     /// Another measurement made from this one, with its description.
     pub(crate) fn derived<D2: Domain, MI2: Metric, M2: Measure, B: 'static>(
         &self,

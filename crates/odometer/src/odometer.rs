@@ -76,6 +76,10 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         self
     }
 
+    pub(crate) fn rule(&self) -> &R {
+        &self.rule
+    }
+
     /// Its filters refuse everything after their first refusal: the papers' halting form.
     pub fn halting(mut self) -> Self {
         self.halting = true;
