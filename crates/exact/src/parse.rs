@@ -72,7 +72,15 @@ fn decimal(text: &str) -> Result<Exact, Wrong> {
     if ten < MIN_FIVE || ten > TOP {
         return Err(Wrong::Range);
     }
-    finite(natural(significant)?, ten, ten)
+    // Kept over a power of ten, so that decimals with equally many places need no alignment.
+    let flat = significant
+        .parse()
+        .ok()
+        .and_then(|mantissa| Exact::try_flat(mantissa, ten, ten));
+    match flat {
+        Some(exact) => Ok(exact),
+        None => finite(natural(significant)?, ten, ten),
+    }
 }
 
 /// `mantissa*2^i*5^j`.
