@@ -92,9 +92,7 @@ impl<D: Domain, MI: Metric, R: FixedRule> Compositor<D, MI, R> {
     /// # Errors
     /// [`LaunchError::Rule`] if the rule does not take these losses; [`LaunchError::Unsupported`] for any order under a
     /// sequential rule.
-    pub fn measurement(
-        self,
-    ) -> Result<Measurement<D, MI, R::Total, Composition<D, MI, R>>, LaunchError> {
+    pub fn measurement(self) -> Result<ComposedBy<D, MI, R>, LaunchError> {
         let sequential = matches!(R::INTERLEAVING, Interleaving::Sequential);
         if sequential && self.order == Order::Any {
             let why = "slots can be taken in any order only if the rule's children may interleave";
@@ -132,6 +130,9 @@ impl<D: Domain, MI: Metric, R: FixedRule> Compositor<D, MI, R> {
             .with_parameter("slots", slots))
     }
 }
+
+/// A compositor as a measurement.
+pub type ComposedBy<D, MI, R> = Measurement<D, MI, <R as Rule>::Total, Composition<D, MI, R>>;
 
 /// A running composition: launches measurements into its slots. A clone is the same composition.
 pub struct Composition<D: Domain, MI: Metric, R: Rule>(Arc<Shared<D, MI, R>>);

@@ -19,10 +19,10 @@ mod tallies;
 mod transformation;
 
 pub use account::MAX_NESTING;
-pub use compositor::{Composition, Compositor};
+pub use compositor::{ComposedBy, Composition, Compositor};
 pub use error::{LaunchError, Refusal};
 pub use measurement::{Description, Measurement};
-pub use odometer::{Odometer, Pipeline, Transformed};
+pub use odometer::{Filter, FilterAfter, Odometer, Pipeline, Transformed};
 pub use partition::{CountsRecords, Partition};
 pub use session::{Nested, Session};
 pub use snapshot::{Charge, RestoreError, Snapshot, SnapshotOf};

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use measures::{Adaptive, FilterRule, Loss as _, Metric, TotalLoss};
+use measures::{Adaptive, FilterRule, Metric, Rule, TotalLoss};
 use queryable::{
     AskError, Machine, PostProcessor, Queryable, Received, Scope, Sent, Side, machine,
 };
@@ -28,12 +28,11 @@ pub trait Catalogue<D: Domain, MI: Metric, R: FilterRule>: Send + 'static {
     type Answer: 'static;
 
     /// The measurement with this name.
-    #[allow(clippy::type_complexity, reason = "a measurement's four parameters")]
-    fn find(
-        &self,
-        name: &Self::Name,
-    ) -> Option<Measurement<D, MI, R::Child, Launched<Self::Query, Self::Answer>>>;
+    fn find(&self, name: &Self::Name) -> Option<Entry<D, MI, R, Self::Query, Self::Answer>>;
 }
+
+/// A measurement in a catalogue.
+pub type Entry<D, MI, R, Q, A> = Measurement<D, MI, <R as Rule>::Child, Launched<Q, A>>;
 
 /// The answer of a measurement in a catalogue.
 pub enum Launched<Q, A> {
@@ -74,16 +73,23 @@ pub enum Reply<A, L> {
     Loss(L),
 }
 
+/// The messages that launch from this catalogue.
+pub type MessageFor<D, MI, R, C> = Message<
+    <C as Catalogue<D, MI, R>>::Name,
+    <C as Catalogue<D, MI, R>>::Query,
+    <MI as Metric>::Distance,
+>;
+
+/// The answers to launches from this catalogue.
+pub type ReplyFor<D, MI, R, C> = Reply<<C as Catalogue<D, MI, R>>::Answer, TotalLoss<R>>;
+
 impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
     /// The odometer on these data as a machine over messages (000 Alg 4 and 6).
     pub fn machine<C: Catalogue<D, MI, R>>(
         &self,
         data: Arc<D::Carrier>,
         catalogue: C,
-    ) -> impl Machine<
-        Query = Message<C::Name, C::Query, MI::Distance>,
-        Answer = Reply<C::Answer, TotalLoss<R>>,
-    > + 'static
+    ) -> impl Machine<Query = MessageFor<D, MI, R, C>, Answer = ReplyFor<D, MI, R, C>> + 'static
     where
         C::Name: 'static,
     {
@@ -111,10 +117,6 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     ///
     /// # Errors
     /// As [`filter`](Self::filter).
-    #[allow(
-        clippy::type_complexity,
-        reason = "the two message types with their parameters"
-    )]
     pub fn filter_machine<C: Catalogue<D, MI, R>>(
         &self,
         d_in: MI::Distance,
@@ -122,10 +124,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         data: Arc<D::Carrier>,
         catalogue: C,
     ) -> Result<
-        impl Machine<
-            Query = Message<C::Name, C::Query, MI::Distance>,
-            Answer = Reply<C::Answer, TotalLoss<R>>,
-        > + 'static,
+        impl Machine<Query = MessageFor<D, MI, R, C>, Answer = ReplyFor<D, MI, R, C>> + 'static,
         LaunchError,
     >
     where
@@ -156,10 +155,7 @@ fn driver<D, MI, R, C>(
     catalogue: C,
     open: impl Fn(&mut Scope<'_>) -> Result<Session<D, MI, R>, AskError> + Send + 'static,
     loss: impl Fn(&Session<D, MI, R>, &MI::Distance) -> Result<TotalLoss<R>, AskError> + Send + 'static,
-) -> impl Machine<
-    Query = Message<C::Name, C::Query, MI::Distance>,
-    Answer = Reply<C::Answer, TotalLoss<R>>,
-> + 'static
+) -> impl Machine<Query = MessageFor<D, MI, R, C>, Answer = ReplyFor<D, MI, R, C>> + 'static
 where
     D: Domain,
     MI: Metric,
