@@ -345,7 +345,7 @@ impl<MI: Metric, R: FilterRule> Reading<MI, R> {
     }
 }
 
-impl<MI: Metric, R: Adaptive> Account<MI, R> {
+impl<MI: Metric, R: FilterRule> Account<MI, R> {
     /// What was charged up to some moment after the call, at this distance.
     pub(crate) fn reading(&self, d_in: &MI::Distance) -> Result<Reading<MI, R>, LaunchError> {
         let until = self.launched();

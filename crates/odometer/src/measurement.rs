@@ -138,10 +138,7 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
     /// # Errors
     /// As [`invoke`](Self::invoke).
     pub fn invoke_in(&self, root: &Root, data: Arc<D::Carrier>) -> Result<A, LaunchError> {
-        if !self.0.space.domain.contains(&data) {
-            let domain = format!("{:?}", self.0.space.domain);
-            return Err(LaunchError::NotInDomain { domain });
-        }
+        self.0.space.check_contains(&data)?;
         root.run([], |scope| self.run(&data, scope))
             .map_err(LaunchError::Failed)
     }

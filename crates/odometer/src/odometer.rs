@@ -179,11 +179,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
         data: Arc<D::Carrier>,
     ) -> Result<Session<D, MI, R>, LaunchError> {
         let root = root.branch().map_err(LaunchError::Unusable)?;
-        if !self.space.domain.contains(&data) {
-            return Err(LaunchError::NotInDomain {
-                domain: format!("{:?}", self.space.domain),
-            });
-        }
+        self.space.check_contains(&data)?;
         let account = Account::new(Arc::clone(&self.label), self.rule.clone(), None, None)?;
         Ok(Session::new(
             self.space.clone(),

@@ -314,6 +314,12 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
         self.account.charges(d_in)
     }
 
+    /// What was charged here and live below at this distance, for the rule.
+    pub(crate) fn tally(&self, d_in: &MI::Distance) -> Result<R::Tally, LaunchError> {
+        self.usable()?;
+        Ok(self.account.reading(d_in)?.total().clone())
+    }
+
     pub(crate) fn label(&self) -> Arc<str> {
         Arc::clone(&self.account.label)
     }
@@ -391,9 +397,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
     /// [`LaunchError::Map`] names a launch whose map does not know its loss at this distance (it may know others);
     /// [`LaunchError::Unusable`].
     pub fn privacy_loss(&self, d_in: &MI::Distance) -> Result<Total<TotalLoss<R>>, LaunchError> {
-        self.usable()?;
-        let reading = self.account.reading(d_in)?;
-        Ok(self.account.rule.loss(reading.total()))
+        Ok(self.account.rule.loss(&self.tally(d_in)?))
     }
 
     /// What [`privacy_loss`](Self::privacy_loss) would be after this launch: the cost before running.
