@@ -69,7 +69,7 @@ fn decimal(text: &str) -> Result<Exact, Wrong> {
     if significant.is_empty() {
         return Ok(Exact::ZERO);
     }
-    if ten < MIN_FIVE || ten > TOP {
+    if !(MIN_FIVE..=TOP).contains(&ten) {
         return Err(Wrong::Range);
     }
     // Kept over a power of ten, so that decimals with equally many places need no alignment.
@@ -90,7 +90,7 @@ fn exact_form(mantissa: &str, exponents: &str) -> Result<Exact, Wrong> {
         None => (integer(exponents)?, 0),
     };
     let mantissa = natural(mantissa)?;
-    if two < MIN_TWO || five < MIN_FIVE || two > TOP || five > TOP {
+    if !(MIN_TWO..=TOP).contains(&two) || !(MIN_FIVE..=TOP).contains(&five) {
         return Err(Wrong::Range);
     }
     finite(mantissa, two, five)
