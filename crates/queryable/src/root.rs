@@ -1,6 +1,6 @@
 //! Roots: owned, shared scopes on the analyst's side.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use crate::{
     cell::run,
@@ -29,6 +29,12 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Root(Arc<Shared>);
+
+impl fmt::Debug for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Root")
+    }
+}
 
 struct Shared {
     position: Position,

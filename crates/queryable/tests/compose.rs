@@ -37,7 +37,10 @@ type Law = BTreeMap<Vec<Result<u64, AskError>>, RBig>;
 fn in_handle_form(messages: &[(usize, u64)]) -> Law {
     law(|root| {
         let parts = [1, 2, 3].map(|k| root.spawn(part(k)).unwrap());
-        messages.iter().map(|&(to, query)| parts[to].ask(query)).collect()
+        messages
+            .iter()
+            .map(|&(to, query)| parts[to].ask(query))
+            .collect()
     })
 }
 
@@ -45,7 +48,10 @@ fn in_message_form(messages: &[(usize, u64)]) -> Law {
     law(|root| {
         let parts = [1, 2, 3].map(boxed).into();
         let all = root.spawn(ConComp::new(parts, Unparsable::Refuse)).unwrap();
-        messages.iter().map(|&(to, query)| all.ask(Routed { to, query })).collect()
+        messages
+            .iter()
+            .map(|&(to, query)| all.ask(Routed { to, query }))
+            .collect()
     })
 }
 
@@ -62,7 +68,9 @@ fn in_order(messages: &[(usize, u64)]) -> Law {
                 let _ = all.ask(None);
                 turn = (turn + 1) % 3;
             }
-            let answer = all.ask(Some(query)).map(|answer| answer.expect("a query was asked"));
+            let answer = all
+                .ask(Some(query))
+                .map(|answer| answer.expect("a query was asked"));
             if !matches!(answer, Err(AskError::InvalidQuery(_))) {
                 turn = (turn + 1) % 3;
             }
@@ -137,13 +145,17 @@ fn numbered_handles_have_the_law_of_handles() {
     let messages: [(usize, u64); 7] = [(0, 0), (0, 1), (1, 1), (1, 0), (2, 1), (0, 9), (7, 1)];
     let by_message = law(|root| {
         let tree = Numbered::new(root.spawn(node(1)).unwrap());
-        messages.map(|(to, query)| tree.ask(Routed { to, query })).to_vec()
+        messages
+            .map(|(to, query)| tree.ask(Routed { to, query }))
+            .to_vec()
     });
     let by_handle = law(|root| {
         let mut handles = vec![root.spawn(node(1)).unwrap()];
         let mut ask = |to: usize, query: u64| {
             let handle = handles.get(to).cloned();
-            let reply = handle.ok_or(AskError::invalid(format!("nothing has number {to} yet")))?.ask(query)?;
+            let reply = handle
+                .ok_or(AskError::invalid(format!("nothing has number {to} yet")))?
+                .ask(query)?;
             Ok(reply.number(&mut |child| {
                 handles.push(child);
                 handles.len() - 1
@@ -165,7 +177,10 @@ fn an_unparsable_message_is_refused_or_halts() {
         let q = root().spawn(ConComp::new(parts, unparsable)).unwrap();
         assert_eq!(q.ask(Routed { to: 0, query: 5 }), Ok(5));
         let error = q.ask(Routed { to: 1, query: 5 }).unwrap_err();
-        assert_eq!(error.to_string(), "invalid query: part 1 of 1, counted from 0");
+        assert_eq!(
+            error.to_string(),
+            "invalid query: part 1 of 1, counted from 0"
+        );
         assert_eq!(q.ask(Routed { to: 0, query: 1 }), after);
     }
 }
@@ -209,7 +224,15 @@ fn null_queries_change_nothing_and_repeat_the_last_answer() {
         .into();
     assert_eq!(
         answers,
-        [Ok(None), Ok(Some(2)), Ok(Some(2)), wrong(), Ok(Some(2)), Ok(Some(5)), Ok(Some(5))]
+        [
+            Ok(None),
+            Ok(Some(2)),
+            Ok(Some(2)),
+            wrong(),
+            Ok(Some(2)),
+            Ok(Some(5)),
+            Ok(Some(5))
+        ]
     );
 }
 
@@ -220,8 +243,17 @@ fn compositions_nest() {
     };
     let messages = [(0, 0, 1), (1, 1, 2), (0, 1, 1), (0, 5, 1)];
     let composed = law(|root: &Root| {
-        let q = root.spawn(ConComp::new(vec![inner(), inner()], Unparsable::Refuse)).unwrap();
-        messages.map(|(a, b, query)| q.ask(Routed { to: a, query: Routed { to: b, query } })).to_vec()
+        let q = root
+            .spawn(ConComp::new(vec![inner(), inner()], Unparsable::Refuse))
+            .unwrap();
+        messages
+            .map(|(a, b, query)| {
+                q.ask(Routed {
+                    to: a,
+                    query: Routed { to: b, query },
+                })
+            })
+            .to_vec()
     });
     let flat = law(|root: &Root| {
         let parts = [1, 2, 1, 2].map(|k| root.spawn(part(k)).unwrap());

@@ -47,7 +47,9 @@ fn a_noninteractive_function_answers_once() {
     let root = root();
     let q = root.spawn(once(|x: u64, _| Ok(x))).unwrap();
     assert_eq!((q.ask(1), q.ask(1)), (Ok(1), Err(AskError::Halted)));
-    let q = root.spawn(once(|_: u64, _| Err::<u64, _>(AskError::failed("no")))).unwrap();
+    let q = root
+        .spawn(once(|_: u64, _| Err::<u64, _>(AskError::failed("no"))))
+        .unwrap();
     assert_eq!(q.ask(1), Err(AskError::failed("no")));
     assert_eq!(q.ask(1), Err(AskError::Halted));
 }
@@ -84,7 +86,9 @@ fn the_analyst_halts_every_clone_and_no_child() {
 
 #[test]
 fn a_panic_stays_a_panic_when_halted() {
-    let q = root().spawn(machine(|(), _| -> Result<(), _> { panic!("oh") })).unwrap();
+    let q = root()
+        .spawn(machine(|(), _| -> Result<(), _> { panic!("oh") }))
+        .unwrap();
     assert_eq!(q.ask(()), Err(AskError::Panicked));
     q.halt().unwrap();
     assert_eq!(q.ask(()), Err(AskError::Panicked));
@@ -114,8 +118,16 @@ fn a_childs_end_does_not_end_its_parent() {
             .unwrap();
         assert_eq!(parent.ask(1), Ok(1));
         let _ = parent.ask(9);
-        let gone = if panics { AskError::Panicked } else { AskError::Halted };
-        assert_eq!(parent.ask(1), Err(gone.clone()), "the child's error, passed on");
+        let gone = if panics {
+            AskError::Panicked
+        } else {
+            AskError::Halted
+        };
+        assert_eq!(
+            parent.ask(1),
+            Err(gone.clone()),
+            "the child's error, passed on"
+        );
         assert_eq!(parent.ask(1), Err(gone));
         assert_eq!(parent.ask(0), Ok(0), "the parent lives");
     }
@@ -159,10 +171,15 @@ impl Drop for Bomb {
 #[test]
 fn a_payload_whose_destructor_panics_is_harmless() {
     let root = root();
-    let q = root.spawn(machine(|(), _| -> Result<(), _> { panic_any(Bomb) })).unwrap();
+    let q = root
+        .spawn(machine(|(), _| -> Result<(), _> { panic_any(Bomb) }))
+        .unwrap();
     assert_eq!(q.ask(()), Err(AskError::Panicked));
     assert_eq!(q.ask(()), Err(AskError::Panicked));
-    assert_eq!(root.run([], |_| -> Result<(), _> { panic_any(Bomb) }), Err(AskError::Panicked));
+    assert_eq!(
+        root.run([], |_| -> Result<(), _> { panic_any(Bomb) }),
+        Err(AskError::Panicked)
+    );
     assert_eq!(adder(&root).ask(1), Ok(1));
 }
 
@@ -248,7 +265,9 @@ fn wrong_queries_leave_every_seeded_run_as_it_was() {
                 if x == 0 {
                     return Err(AskError::invalid("zero"));
                 }
-                scope.spawn(machine(|(), scope: &mut Scope<'_>| scope.draw(&Bit::fair())))
+                scope.spawn(machine(|(), scope: &mut Scope<'_>| {
+                    scope.draw(&Bit::fair())
+                }))
             }))
             .unwrap();
         (0..32)

@@ -19,7 +19,11 @@ fn the_hook_is_called_and_stays() {
         .unwrap();
     assert_eq!(q.ask(()), Err(AskError::Panicked));
     assert_eq!(HOOKED.load(Ordering::SeqCst), 1);
-    assert_eq!(q.ask(()), Err(AskError::Panicked), "later asks do not panic again");
+    assert_eq!(
+        q.ask(()),
+        Err(AskError::Panicked),
+        "later asks do not panic again"
+    );
     assert_eq!(HOOKED.load(Ordering::SeqCst), 1);
     assert!(panic::catch_unwind(|| panic!("elsewhere")).is_err());
     assert_eq!(HOOKED.load(Ordering::SeqCst), 2);

@@ -21,7 +21,8 @@ fn response(secret: bool) -> impl Machine<Query = (), Answer = bool> {
 /// Draws balls without putting them back, and halts with the last.
 fn urn(mut balls: Vec<u64>) -> impl Machine<Query = (), Answer = u64> {
     machine(move |(), scope: &mut Scope<'_>| {
-        let one = Uniform::below(balls.len() as u64).map_err(|e| AskError::failed(e.to_string()))?;
+        let one =
+            Uniform::below(balls.len() as u64).map_err(|e| AskError::failed(e.to_string()))?;
         let ball = balls.remove(scope.draw(&one)? as usize);
         if balls.is_empty() {
             scope.halt();
@@ -72,10 +73,12 @@ fn errors_halts_and_panics_are_answers() {
     let law = law(|root| {
         let fates = fates.clone();
         let q = root
-            .spawn(machine(move |(), scope: &mut Scope<'_>| match scope.draw(&fates)? {
-                "answer" => Ok(1),
-                "fail" => Err(AskError::failed("bad luck")),
-                _ => panic!("very bad luck"),
+            .spawn(machine(move |(), scope: &mut Scope<'_>| {
+                match scope.draw(&fates)? {
+                    "answer" => Ok(1),
+                    "fail" => Err(AskError::failed("bad luck")),
+                    _ => panic!("very bad luck"),
+                }
             }))
             .unwrap();
         (q.ask(()), q.ask(()))
@@ -95,7 +98,11 @@ fn children_draw_from_the_same_script() {
     let law = law(|root| {
         let parent: Queryable<(), Queryable<(), bool>> = root
             .spawn(once(|(), scope: &mut Scope<'_>| {
-                let lie = if scope.draw(&bit(1, 2))? { bit(1, 3) } else { bit(1, 1) };
+                let lie = if scope.draw(&bit(1, 2))? {
+                    bit(1, 3)
+                } else {
+                    bit(1, 1)
+                };
                 scope.spawn(machine(move |(), scope: &mut Scope<'_>| scope.draw(&lie)))
             }))
             .unwrap();
@@ -124,7 +131,9 @@ fn the_law_of_a_view_with_a_randomized_adaptive_analyst() {
     let law = law(|root| {
         let lie = bit(1, 4);
         let q = root
-            .spawn(machine(move |x: bool, scope: &mut Scope<'_>| Ok(x ^ scope.draw(&lie)?)))
+            .spawn(machine(move |x: bool, scope: &mut Scope<'_>| {
+                Ok(x ^ scope.draw(&lie)?)
+            }))
             .unwrap();
         root.interact(analyst(), &q, 10).unwrap()
     });
@@ -149,12 +158,27 @@ fn the_analyst_ends_the_interaction_in_every_way() {
     let root = common::root();
     let q = common::adder(&root);
     let ends = [
-        (machine(|_: Heard<u64>, _: &mut Scope<'_>| Ok(Move::Ask(1))).boxed(), 5),
-        (machine(|_: Heard<u64>, _: &mut Scope<'_>| Ok(Move::Halt)).boxed(), 0),
-        (machine(|_: Heard<u64>, _: &mut Scope<'_>| Err(AskError::failed("tired"))).boxed(), 0),
-        (machine(|_: Heard<u64>, _: &mut Scope<'_>| panic!("tired")).boxed(), 0),
+        (
+            machine(|_: Heard<u64>, _: &mut Scope<'_>| Ok(Move::Ask(1))).boxed(),
+            5,
+        ),
+        (
+            machine(|_: Heard<u64>, _: &mut Scope<'_>| Ok(Move::Halt)).boxed(),
+            0,
+        ),
+        (
+            machine(|_: Heard<u64>, _: &mut Scope<'_>| Err(AskError::failed("tired"))).boxed(),
+            0,
+        ),
+        (
+            machine(|_: Heard<u64>, _: &mut Scope<'_>| panic!("tired")).boxed(),
+            0,
+        ),
         // Halts with its last question, which is still asked.
-        (once(|_: Heard<u64>, _: &mut Scope<'_>| Ok(Move::Ask(1))).boxed(), 1),
+        (
+            once(|_: Heard<u64>, _: &mut Scope<'_>| Ok(Move::Ask(1))).boxed(),
+            1,
+        ),
     ];
     for (analyst, rounds) in ends {
         let view = root.interact(analyst, &q, 5).unwrap();
@@ -177,7 +201,13 @@ fn the_limit_on_runs_is_exact() {
         let q = root.spawn(response(true)).unwrap();
         [q.ask(()), q.ask(()), q.ask(())]
     };
-    assert_eq!(enumerate(8, |s| three_bits(&Root::scripted(s))).unwrap().runs.len(), 8);
+    assert_eq!(
+        enumerate(8, |s| three_bits(&Root::scripted(s)))
+            .unwrap()
+            .runs
+            .len(),
+        8
+    );
     let error = enumerate(7, |s| three_bits(&Root::scripted(s))).unwrap_err();
     assert_eq!(error.to_string(), "there are more than 7 runs");
 }

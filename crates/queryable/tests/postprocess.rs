@@ -32,7 +32,13 @@ struct Table {
 
 impl Table {
     fn new(acts: Vec<Act>, patience: u32) -> Self {
-        Self { acts, patience, state: 1, messages: 0, asked: 0 }
+        Self {
+            acts,
+            patience,
+            state: 1,
+            messages: 0,
+            asked: 0,
+        }
     }
 
     fn hear(&mut self, message: Received<Self>) {
@@ -56,7 +62,11 @@ impl PostProcessor for Table {
     type InnerQuery = u64;
     type InnerAnswer = u64;
 
-    fn step(&mut self, message: Received<Self>, scope: &mut Scope<'_>) -> Result<Sent<Self>, AskError> {
+    fn step(
+        &mut self,
+        message: Received<Self>,
+        scope: &mut Scope<'_>,
+    ) -> Result<Sent<Self>, AskError> {
         self.hear(message);
         let act = self.acts[self.messages % self.acts.len()];
         let ask = match act {
@@ -84,7 +94,11 @@ fn noisy(root: &Root) -> queryable::Queryable<u64, u64> {
         if x % 7 == 0 {
             return Err(AskError::invalid("a multiple of seven"));
         }
-        Ok(x + if answers % 2 == 0 { u64::from(scope.draw(&bit(1, 4))?) } else { 0 })
+        Ok(x + if answers % 2 == 0 {
+            u64::from(scope.draw(&bit(1, 4))?)
+        } else {
+            0
+        })
     }))
     .unwrap()
 }
@@ -167,7 +181,9 @@ fn a_known_law_through_two_processors_with_coins() {
 fn an_answer_without_asking() {
     let root = root();
     let inner = adder(&root);
-    let p = root.postprocess(&inner, Table::new(vec![Act::Answer], 0)).unwrap();
+    let p = root
+        .postprocess(&inner, Table::new(vec![Act::Answer], 0))
+        .unwrap();
     assert!(p.ask(5).is_ok());
     assert_eq!(inner.ask(1), Ok(1), "the inner machine was not asked");
 }
@@ -193,14 +209,25 @@ fn the_step_limit_is_exact_and_halts() {
     let p = root.postprocess_within(10, &inner, Stubborn).unwrap();
     assert_eq!(p.ask(0), Err(AskError::Unanswered { limit: 10 }));
     assert_eq!(p.ask(0), Err(AskError::Halted));
-    assert_eq!(inner.ask(1), Ok(11), "ten inner steps, and the inner machine lives");
+    assert_eq!(
+        inner.ask(1),
+        Ok(11),
+        "ten inner steps, and the inner machine lives"
+    );
 
     // Exactly as many inner steps as allowed are fine, none too.
     let asks_twice = || Table::new(vec![Act::Answer, Act::Ask, Act::Ask], 9);
-    assert!(root.postprocess_within(2, &inner, asks_twice()).unwrap().ask(1).is_ok());
+    assert!(
+        root.postprocess_within(2, &inner, asks_twice())
+            .unwrap()
+            .ask(1)
+            .is_ok()
+    );
     let within_one = root.postprocess_within(1, &inner, asks_twice()).unwrap();
     assert_eq!(within_one.ask(1), Err(AskError::Unanswered { limit: 1 }));
-    let none = root.postprocess_within(0, &inner, Table::new(vec![Act::Answer], 0)).unwrap();
+    let none = root
+        .postprocess_within(0, &inner, Table::new(vec![Act::Answer], 0))
+        .unwrap();
     assert!(none.ask(1).is_ok());
 }
 
@@ -225,7 +252,9 @@ impl PostProcessor for Mirror {
 fn a_chain_that_only_talks_to_itself_ends() {
     let root = root();
     let inner = adder(&root);
-    let p = root.postprocess(&inner, Chain::new(Stubborn, Mirror)).unwrap();
+    let p = root
+        .postprocess(&inner, Chain::new(Stubborn, Mirror))
+        .unwrap();
     assert!(matches!(p.ask(1), Err(AskError::Unanswered { .. })));
     assert_eq!(p.ask(1), Err(AskError::Halted));
     assert_eq!(inner.ask(1), Ok(1));
@@ -235,13 +264,17 @@ fn a_chain_that_only_talks_to_itself_ends() {
 fn inner_errors_and_death_are_heard_not_inherited() {
     let root = root();
     let inner = adder(&root);
-    let same = root.postprocess(&inner, translate(|x: u64| x, |x: u64| x)).unwrap();
+    let same = root
+        .postprocess(&inner, translate(|x: u64| x, |x: u64| x))
+        .unwrap();
     assert_eq!(same.ask(0), Err(AskError::invalid("zero")));
     assert_eq!(same.ask(4), Ok(4));
     inner.halt().unwrap();
     assert_eq!(same.ask(4), Err(AskError::Halted));
     // It has not halted itself: a processor that needs no inner machine still answers.
-    let hears = root.postprocess(&inner, Table::new(vec![Act::Answer, Act::Ask], 1)).unwrap();
+    let hears = root
+        .postprocess(&inner, Table::new(vec![Act::Answer, Act::Ask], 1))
+        .unwrap();
     assert!(hears.ask(1).is_ok());
     assert!(hears.ask(1).is_ok());
 }
@@ -251,7 +284,13 @@ fn a_panic_in_a_processor_spares_the_inner_machine() {
     let root = root();
     let inner = adder(&root);
     let p = root
-        .postprocess(&inner, translate(|x: u64| x, |x: u64| if x > 3 { panic!("too many") } else { x }))
+        .postprocess(
+            &inner,
+            translate(
+                |x: u64| x,
+                |x: u64| if x > 3 { panic!("too many") } else { x },
+            ),
+        )
         .unwrap();
     assert_eq!(p.ask(3), Ok(3));
     assert_eq!(p.ask(3), Err(AskError::Panicked));
@@ -263,7 +302,9 @@ fn a_panic_in_a_processor_spares_the_inner_machine() {
 fn halting_a_processor_leaves_the_inner_machine() {
     let root = root();
     let inner = adder(&root);
-    let p = root.postprocess(&inner, translate(|x: u64| x, |x: u64| x)).unwrap();
+    let p = root
+        .postprocess(&inner, translate(|x: u64| x, |x: u64| x))
+        .unwrap();
     p.halt().unwrap();
     assert_eq!(p.ask(1), Err(AskError::Halted));
     assert_eq!(inner.ask(1), Ok(1));

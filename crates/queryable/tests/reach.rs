@@ -26,7 +26,9 @@ fn a_machine_cannot_tell_a_sibling() {
     let root = root();
     let echo = echo(&root);
     let friend = echo.clone();
-    let teller = root.spawn(machine(move |(), _| friend.ask(Some(SECRET)))).unwrap();
+    let teller = root
+        .spawn(machine(move |(), _| friend.ask(Some(SECRET))))
+        .unwrap();
     assert_refused(teller.ask(()), &echo);
 }
 
@@ -53,7 +55,9 @@ fn not_through_a_post_processor() {
         .postprocess(&echo, translate(|x: u64| Some(x), |x: u64| x))
         .unwrap();
     let captured = proxy.clone();
-    let teller = root.spawn(machine(move |(), _| captured.ask(SECRET))).unwrap();
+    let teller = root
+        .spawn(machine(move |(), _| captured.ask(SECRET)))
+        .unwrap();
     assert_refused(teller.ask(()), &echo);
     // A processor built inside the step, in the step's own scope, on a stranger.
     let teller = root
@@ -74,7 +78,11 @@ fn a_post_processor_asks_only_its_inner_machine() {
         type Answer = u64;
         type InnerQuery = u64;
         type InnerAnswer = u64;
-        fn step(&mut self, message: Received<Self>, _: &mut Scope<'_>) -> Result<Sent<Self>, AskError> {
+        fn step(
+            &mut self,
+            message: Received<Self>,
+            _: &mut Scope<'_>,
+        ) -> Result<Sent<Self>, AskError> {
             match message {
                 Side::Left(query) => Ok(Side::Right(query)),
                 Side::Right(answer) => self.0.ask(Some(answer?)).map(Side::Left),
@@ -83,7 +91,9 @@ fn a_post_processor_asks_only_its_inner_machine() {
     }
     let root = root();
     let echo = echo(&root);
-    let p = root.postprocess(&adder(&root), Tells(echo.clone())).unwrap();
+    let p = root
+        .postprocess(&adder(&root), Tells(echo.clone()))
+        .unwrap();
     assert_refused(p.ask(SECRET), &echo);
 }
 
@@ -95,11 +105,13 @@ fn not_through_a_captured_root() {
     let attacks: [Attack; 6] = [
         |root, echo| {
             let echo = echo.clone();
-            root.spawn(once(move |(), _| echo.ask(Some(SECRET))))?.ask(())
+            root.spawn(once(move |(), _| echo.ask(Some(SECRET))))?
+                .ask(())
         },
         |root, echo| {
             let echo = echo.clone();
-            root.spawn_in_turn(once(move |(), _| echo.ask(Some(SECRET))))?.ask(())
+            root.spawn_in_turn(once(move |(), _| echo.ask(Some(SECRET))))?
+                .ask(())
         },
         |root, echo| root.run([], |_| echo.ask(Some(SECRET))),
         |root, echo| root.branch()?.run([], |_| echo.ask(Some(SECRET))),
@@ -114,16 +126,22 @@ fn not_through_a_captured_root() {
     ];
     for attack in attacks {
         let (captured, friend) = (root.clone(), echo.clone());
-        let teller = root.spawn(machine(move |(), _| attack(&captured, &friend))).unwrap();
+        let teller = root
+            .spawn(machine(move |(), _| attack(&captured, &friend)))
+            .unwrap();
         assert_refused(teller.ask(()), &echo);
         // A root that the step makes for itself is nobody's, and no better.
         let friend = echo.clone();
         let teller = root
-            .spawn(machine(move |(), _| attack(&Root::seeded([0; 32]), &friend)))
+            .spawn(machine(move |(), _| {
+                attack(&Root::seeded([0; 32]), &friend)
+            }))
             .unwrap();
         assert_refused(teller.ask(()), &echo);
     }
-    let maker = root.spawn(machine(|(), _| Root::from_os().map(|_| 0))).unwrap();
+    let maker = root
+        .spawn(machine(|(), _| Root::from_os().map(|_| 0)))
+        .unwrap();
     assert_refused(maker.ask(()), &echo);
 }
 
@@ -133,7 +151,10 @@ fn not_from_a_function_under_run() {
     let echo = echo(&root);
     assert_refused(root.run([], |_| echo.ask(Some(SECRET))), &echo);
     let captured = root.clone();
-    assert_refused(root.run([], |_| captured.run([], |_| echo.ask(Some(SECRET)))), &echo);
+    assert_refused(
+        root.run([], |_| captured.run([], |_| echo.ask(Some(SECRET)))),
+        &echo,
+    );
     // A machine that the function spawns is no better off.
     let teller = root
         .run([], |scope| {
@@ -206,7 +227,9 @@ fn a_root_given_away_does_not_reach_strangers() {
     assert_refused(proxy.map(|_| 0), &echo);
     // On what is below the machine it may stand.
     let child = adder(&below);
-    let proxy = below.postprocess(&child, translate(|x: u64| x, |x: u64| x)).unwrap();
+    let proxy = below
+        .postprocess(&child, translate(|x: u64| x, |x: u64| x))
+        .unwrap();
     let Ok(Reply::Heard(heard)) = teller.ask(Said::Tell(proxy)) else {
         panic!("not answered");
     };
@@ -271,8 +294,13 @@ fn destructors_ask_nobody() {
     // A machine's state holds it, and a state in turn that one.
     heard.lock().unwrap().clear();
     let inner = root.spawn(tells(&heard)).unwrap();
-    let middle = root.spawn(machine(move |(), _: &mut Scope<'_>| inner.ask(()))).unwrap();
-    drop(root.spawn(machine(move |(), _: &mut Scope<'_>| middle.ask(()))).unwrap());
+    let middle = root
+        .spawn(machine(move |(), _: &mut Scope<'_>| inner.ask(())))
+        .unwrap();
+    drop(
+        root.spawn(machine(move |(), _: &mut Scope<'_>| middle.ask(())))
+            .unwrap(),
+    );
     assert_eq!(*heard.lock().unwrap(), expected);
     assert_eq!(echo.ask(None), Ok(0), "the secret got out");
     assert!(!inside_step(), "the analyst is the analyst again");
@@ -295,7 +323,11 @@ fn a_machine_cannot_ask_itself_or_its_ancestors() {
     assert_eq!(narcissus.ask(1), Ok(1));
     *slot.lock().unwrap() = Some(narcissus.clone());
     assert_eq!(narcissus.ask(1), Err(AskError::NotSpawnedHere));
-    assert_eq!(narcissus.ask(1), Err(AskError::NotSpawnedHere), "and it lives");
+    assert_eq!(
+        narcissus.ask(1),
+        Err(AskError::NotSpawnedHere),
+        "and it lives"
+    );
     *slot.lock().unwrap() = None;
     assert_eq!(narcissus.ask(1), Ok(1));
 
@@ -303,14 +335,20 @@ fn a_machine_cannot_ask_itself_or_its_ancestors() {
     let slot: Arc<Mutex<Option<Own>>> = Arc::default();
     let own = Arc::clone(&slot);
     let parent = root
-        .spawn(machine(move |through_processor: u64, scope: &mut Scope<'_>| {
-            let up = own.lock().unwrap().clone();
-            let child = scope.spawn(machine(move |x: u64, _| up.as_ref().map_or(Ok(x), |up| up.ask(x))))?;
-            if through_processor == 0 {
-                return child.ask(7);
-            }
-            scope.postprocess(&child, translate(|x: u64| x, |x: u64| x))?.ask(7)
-        }))
+        .spawn(machine(
+            move |through_processor: u64, scope: &mut Scope<'_>| {
+                let up = own.lock().unwrap().clone();
+                let child = scope.spawn(machine(move |x: u64, _| {
+                    up.as_ref().map_or(Ok(x), |up| up.ask(x))
+                }))?;
+                if through_processor == 0 {
+                    return child.ask(7);
+                }
+                scope
+                    .postprocess(&child, translate(|x: u64| x, |x: u64| x))?
+                    .ask(7)
+            },
+        ))
         .unwrap();
     assert_eq!((parent.ask(0), parent.ask(1)), (Ok(7), Ok(7)));
     *slot.lock().unwrap() = Some(parent.clone());
@@ -351,7 +389,9 @@ fn a_step_asks_what_is_below_it_at_any_depth_and_in_later_steps() {
             if let Some(grandchild) = &kept {
                 let sum = grandchild.ask(x)?;
                 let own = nursery.as_ref().ok_or(AskError::Halted)?;
-                return Ok(sum + own.run([], |scope| scope.spawn(adding())?.ask(x))? + adder(own).ask(x)?);
+                return Ok(sum
+                    + own.run([], |scope| scope.spawn(adding())?.ask(x))?
+                    + adder(own).ask(x)?);
             }
             let child: Queryable<(), Queryable<u64, u64>> =
                 scope.spawn(once(|(), scope: &mut Scope<'_>| scope.spawn(adding())))?;
@@ -360,7 +400,10 @@ fn a_step_asks_what_is_below_it_at_any_depth_and_in_later_steps() {
             Ok(0)
         }))
         .unwrap();
-    assert_eq!((parent.ask(1), parent.ask(1), parent.ask(5)), (Ok(0), Ok(3), Ok(16)));
+    assert_eq!(
+        (parent.ask(1), parent.ask(1), parent.ask(5)),
+        (Ok(0), Ok(3), Ok(16))
+    );
 }
 
 #[test]
@@ -370,6 +413,9 @@ fn inside_step_says_which_side_is_running() {
     let q = root.spawn(machine(|(), _| Ok(inside_step()))).unwrap();
     assert_eq!(q.ask(()), Ok(true));
     assert_eq!(root.run([], |_| Ok(inside_step())), Ok(true));
-    assert_eq!(root.run([], |_| -> Result<(), _> { panic!("oh") }), Err(AskError::Panicked));
+    assert_eq!(
+        root.run([], |_| -> Result<(), _> { panic!("oh") }),
+        Err(AskError::Panicked)
+    );
     assert!(!inside_step());
 }

@@ -12,7 +12,7 @@ pub fn prob(numerator: u64, denominator: u64) -> Probability {
 }
 
 pub fn ratio(numerator: u64, denominator: u64) -> RBig {
-    prob(numerator, denominator).into_rational()
+    RBig::from_parts(numerator.into(), denominator.into())
 }
 
 pub fn bit(numerator: u64, denominator: u64) -> Bit {
