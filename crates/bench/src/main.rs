@@ -16,18 +16,22 @@ struct Subcommand {
     run: fn(Effort),
 }
 
+const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) -> Subcommand {
+    Subcommand { name, about, run }
+}
+
 /// To add one: a module, and a line here.
 const SUBCOMMANDS: &[Subcommand] = &[
-    Subcommand {
-        name: "numbers",
-        about: "exact numbers against OpenDP's directed floats",
-        run: numbers::run,
-    },
-    Subcommand {
-        name: "samplers",
-        about: "exact noise and releases against OpenDP's",
-        run: samplers::run,
-    },
+    subcommand(
+        "numbers",
+        "exact numbers and OpenDP's directed floats",
+        numbers::run,
+    ),
+    subcommand(
+        "samplers",
+        "exact noise and releases, and OpenDP's",
+        samplers::run,
+    ),
 ];
 
 fn main() -> ExitCode {
