@@ -1,0 +1,214 @@
+//! Who spawned whom, and whose step is running on this thread.
+//!
+//! Code that sees data may ask only machines below its own (the design's invariant 2). A step cannot be handed a
+//! capability for that, because a closure may capture any handle; so a thread-local notes whose step is running, and
+//! every ask checks it. The note only ever *refuses*: nothing is inherited through it.
+
+use std::{
+    cell::Cell,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use crate::{error::AskError, sync::thread_local};
+
+/// How deep machines may be nested: spawned by one another, or post-processing one another. One more is how many steps
+/// may run inside one another, whatever asks whom.
+pub const MAX_DEPTH: u16 = 256;
+
+/// A machine as its descendants know it.
+pub(crate) struct Lineage {
+    parent: Option<Arc<Lineage>>,
+}
+
+/// The place of a machine, a function or a root in the tree: who stands above it, and how deep it is.
+#[derive(Clone)]
+pub(crate) struct Position {
+    spawner: Option<Arc<Lineage>>,
+    depth: u16,
+}
+
+impl Position {
+    /// On the analyst's side, below nobody.
+    pub(crate) const TOP: Self = Self {
+        spawner: None,
+        depth: 0,
+    };
+
+    /// The lineage under which whatever stands here spawns.
+    pub(crate) fn lineage(&self) -> Arc<Lineage> {
+        Arc::new(Lineage {
+            parent: self.spawner.clone(),
+        })
+    }
+
+    /// One level down, below `lineage`.
+    pub(crate) fn below(&self, lineage: &Arc<Lineage>) -> Result<Self, AskError> {
+        Ok(Self {
+            spawner: Some(Arc::clone(lineage)),
+            depth: self.deeper(self.depth)?,
+        })
+    }
+
+    /// Here, and deeper than both this place and `inner`: where a post-processor stands that wraps `inner`.
+    ///
+    /// Whoever may ask something that stands here can reach `inner` through it. So `inner` must be below the same
+    /// machine: this keeps steps from reaching strangers, and locks from being taken in a circle.
+    pub(crate) fn in_front_of(&self, inner: &Position) -> Result<Self, AskError> {
+        if let Some(spawner) = &self.spawner
+            && !inner.is_below(address(spawner))
+        {
+            return Err(AskError::NotSpawnedHere);
+        }
+        Ok(Self {
+            spawner: self.spawner.clone(),
+            depth: self.deeper(inner.depth)?,
+        })
+    }
+
+    fn deeper(&self, other: u16) -> Result<u16, AskError> {
+        let depth = self.depth.max(other) + 1;
+        if depth > MAX_DEPTH {
+            return Err(AskError::TooDeep { limit: MAX_DEPTH });
+        }
+        Ok(depth)
+    }
+
+    /// May the code that runs on this thread use what stands here? The analyst may use everything; a step, what is
+    /// strictly below its own machine; a bystander, nothing.
+    #[inline]
+    pub(crate) fn check_reachable(&self) -> Result<(), AskError> {
+        let Now { who, .. } = now();
+        if who == ANALYST || self.is_below(who) {
+            Ok(())
+        } else {
+            Err(AskError::NotSpawnedHere)
+        }
+    }
+
+    fn is_below(&self, lineage: usize) -> bool {
+        let mut above = &self.spawner;
+        while let Some(spawner) = above {
+            if address(spawner) == lineage {
+                return true;
+            }
+            above = &spawner.parent;
+        }
+        false
+    }
+}
+
+fn address(lineage: &Arc<Lineage>) -> usize {
+    Arc::as_ptr(lineage).addr()
+}
+
+/// What runs on a thread.
+#[derive(Clone, Copy)]
+struct Now {
+    /// Whose step it is: the address of its lineage, or one of the constants below. While the step runs its machine
+    /// keeps the lineage alive, so the address cannot be taken by another.
+    who: usize,
+    /// How many steps run inside one another.
+    steps: u16,
+}
+
+const ANALYST: usize = 0;
+// No allocation lives at these addresses.
+/// A step of a machine that has spawned nothing yet.
+const CHILDLESS: usize = 1;
+/// Foreign code that may ask nobody.
+const BYSTANDER: usize = 2;
+
+thread_local! {
+    static NOW: Cell<Now> = const { Cell::new(Now { who: ANALYST, steps: 0 }) };
+}
+
+fn now() -> Now {
+    NOW.with(Cell::get)
+}
+
+/// Is code that sees data running on this thread: a machine's step or destructor, or a function under [`Root::run`]?
+///
+/// What only the analyst's side may do (launch into a session it opened, for one) asks this first.
+///
+/// [`Root::run`]: crate::Root::run
+pub fn inside_step() -> bool {
+    now().who != ANALYST
+}
+
+/// Runs foreign code that may ask nothing and spawn nothing (a privacy map, for one); a panic is caught.
+///
+/// ```
+/// use queryable::{AskError, guarded};
+/// assert_eq!(guarded(|| 2 + 2), Ok(4));
+/// assert_eq!(guarded(|| -> u8 { panic!("a map's author was careless") }), Err(AskError::Panicked));
+/// ```
+///
+/// # Errors
+/// [`AskError::Panicked`].
+#[inline]
+pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
+    let running = Running::bystander();
+    let outcome = catch_unwind(AssertUnwindSafe(foreign));
+    drop(running);
+    outcome.map_err(|payload| {
+        // The payload is foreign: its destructor may panic again.
+        mem::forget(payload);
+        AskError::Panicked
+    })
+}
+
+/// Notes what runs, until dropped.
+pub(crate) struct Running {
+    before: Now,
+}
+
+impl Running {
+    /// A step of the machine with this lineage.
+    #[inline]
+    pub(crate) fn step(own: &Option<Arc<Lineage>>) -> Result<Self, AskError> {
+        let who = own.as_ref().map_or(CHILDLESS, address);
+        NOW.with(|now| {
+            let before = now.get();
+            if before.steps > MAX_DEPTH {
+                return Err(AskError::TooDeep { limit: MAX_DEPTH });
+            }
+            let steps = before.steps + 1;
+            now.set(Now { who, steps });
+            Ok(Self { before })
+        })
+    }
+
+    /// Foreign code that has nobody to ask: the destructor of a machine's state, which sees data, or a privacy map.
+    pub(crate) fn bystander() -> Self {
+        NOW.with(|now| {
+            let before = now.get();
+            now.set(Now {
+                who: BYSTANDER,
+                ..before
+            });
+            Self { before }
+        })
+    }
+
+    /// The running step has just got its lineage, because it spawns for the first time.
+    pub(crate) fn becomes_parent(own: &Arc<Lineage>) {
+        NOW.with(|now| {
+            let before = now.get();
+            if before.who == CHILDLESS {
+                now.set(Now {
+                    who: address(own),
+                    ..before
+                });
+            }
+        });
+    }
+}
+
+impl Drop for Running {
+    #[inline]
+    fn drop(&mut self) {
+        NOW.with(|now| now.set(self.before));
+    }
+}
