@@ -1,8 +1,6 @@
 //! Certified elementary functions on intervals: exponential, logarithm and π, by Taylor series
 //! with explicit remainders after range reduction.
 
-use exact::Round;
-
 use super::float::Float;
 use super::interval::Interval;
 
@@ -147,7 +145,7 @@ fn arctan_of_reciprocal(n: u64, bits: usize) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use exact::Exact;
+    use exact::{Exact, Round};
 
     fn decimal(text: &str, bits: usize) -> Interval {
         let value: Exact = text.parse().expect("a decimal");

@@ -108,6 +108,15 @@ impl Float {
         Some(Float::new(quotient, self.exponent - other.exponent - shift).round(bits, round))
     }
 
+    /// Times `numerator/denominator`, rounded down; for a value at or above zero.
+    pub(crate) fn times_ratio(&self, numerator: u64, denominator: u64, bits: usize) -> Float {
+        // The divisor takes away at most 64 bits.
+        let shift = 64 + (bits as i64 - bit_length(&self.mantissa)).max(0);
+        let scaled = (&self.mantissa * numerator) << shift as usize;
+        let quotient = scaled / denominator.max(1);
+        Float::new(quotient, self.exponent - shift).round(bits, Round::Down)
+    }
+
     /// The square root; `None` below zero.
     pub(crate) fn sqrt(&self, bits: usize, round: Round) -> Option<Float> {
         if self.is_negative() {
@@ -199,7 +208,7 @@ impl Float {
 }
 
 /// Exponents past this are treated as zero or infinity when a value leaves this module.
-const EXTREME: i64 = 1 << 20;
+const EXTREME: i64 = 1 << 13;
 
 fn bit_length(value: &IBig) -> i64 {
     value.bit_len() as i64
