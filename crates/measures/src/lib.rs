@@ -32,7 +32,7 @@ mod error;
 pub mod fixed;
 mod group;
 mod hull;
-
+pub mod laws;
 mod losses;
 mod map;
 mod measure;
