@@ -12,7 +12,9 @@ pub(super) struct Order {
 impl Order {
     /// For α > 1.
     pub(super) fn of(order: &Exact) -> Order {
-        Order { less_one: order.saturating_sub(&Exact::ONE) }
+        Order {
+            less_one: order.saturating_sub(&Exact::ONE),
+        }
     }
 
     pub(super) fn value(&self) -> Exact {
@@ -35,13 +37,21 @@ pub(super) fn best_order(objective: impl Fn(f64) -> f64) -> Order {
         }
     }
     let less_one = Exact::try_from(((low + high) / 2.0).exp());
-    Order { less_one: less_one.unwrap_or(Exact::ONE) }
+    Order {
+        less_one: less_one.unwrap_or(Exact::ONE),
+    }
 }
 
 /// Where a coarse walk over all sensible orders finds the least value.
 fn coarse_bracket(at: &impl Fn(f64) -> f64) -> (f64, f64) {
     let points = (-40..=400).map(f64::from);
-    let key = |t: f64| Some(at(t)).filter(|value| !value.is_nan()).unwrap_or(f64::INFINITY);
-    let best = points.min_by(|&a, &b| key(a).total_cmp(&key(b))).unwrap_or(0.0);
+    let key = |t: f64| {
+        Some(at(t))
+            .filter(|value| !value.is_nan())
+            .unwrap_or(f64::INFINITY)
+    };
+    let best = points
+        .min_by(|&a, &b| key(a).total_cmp(&key(b)))
+        .unwrap_or(0.0);
     (best - 1.0, best + 1.0)
 }

@@ -26,8 +26,9 @@ pub(super) fn coarsened(function: Tradeoff, most: usize) -> Tradeoff {
 /// goes from corner `i` to the next.
 fn least_costly(corners: &[Corner], count: usize) -> Vec<bool> {
     let points: Vec<(f64, f64)> = corners.iter().map(approximate).collect();
-    let mut costs: Vec<(f64, usize)> =
-        (1..corners.len() - 2).map(|i| (cost(&points[i - 1..i + 3]), i)).collect();
+    let mut costs: Vec<(f64, usize)> = (1..corners.len() - 2)
+        .map(|i| (cost(&points[i - 1..i + 3]), i))
+        .collect();
     costs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut chosen = vec![false; corners.len()];
     let mut left = count;
@@ -42,13 +43,18 @@ fn least_costly(corners: &[Corner], count: usize) -> Vec<bool> {
 
 fn approximate(corner: &Corner) -> (f64, f64) {
     let value = |number| Exact::from_rational(number, Round::Down).unwrap_or(Exact::ZERO);
-    (value(&corner.x).to_f64(Round::Down), value(&corner.y).to_f64(Round::Down))
+    (
+        value(&corner.x).to_f64(Round::Down),
+        value(&corner.y).to_f64(Round::Down),
+    )
 }
 
 /// The area that leaving out the middle segment gives away, relative to the box between the segment and the nearer end
 /// of the curve, so that both tails keep their shape.
 fn cost(points: &[(f64, f64)]) -> f64 {
-    let [a, b, c, d] = points else { return f64::INFINITY };
+    let [a, b, c, d] = points else {
+        return f64::INFINITY;
+    };
     let before = ((b.0 - a.0), (b.1 - a.1));
     let across = ((c.0 - b.0), (c.1 - b.1));
     let after = ((d.0 - c.0), (d.1 - c.1));

@@ -47,7 +47,11 @@ impl Grid {
     pub(super) fn from_atoms(step: &RBig, atoms: &[(f64, i64)], infinite: f64) -> Grid {
         let places = atoms.iter().map(|&(_, place)| place);
         let (Some(first), Some(last)) = (places.clone().min(), places.max()) else {
-            return Grid { masses: vec![], infinite: infinite + UNDERFLOW, ..Grid::zero(step) };
+            return Grid {
+                masses: vec![],
+                infinite: infinite + UNDERFLOW,
+                ..Grid::zero(step)
+            };
         };
         let mut masses = vec![0.0; (last - first) as usize + 1];
         for &(mass, place) in atoms {
@@ -71,7 +75,11 @@ impl Grid {
         if self.len().saturating_mul(other.len()) > MOST_PRODUCTS {
             return None;
         }
-        let (long, short) = if self.len() >= other.len() { (self, other) } else { (other, self) };
+        let (long, short) = if self.len() >= other.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
         let mut masses = vec![0.0; (long.len() + short.len()).saturating_sub(1)];
         for (i, mass) in short.masses.iter().enumerate() {
             for (sum, part) in masses[i..].iter_mut().zip(&long.masses) {
@@ -109,7 +117,11 @@ impl Grid {
         let old = self.len();
         self.masses.resize(old + steps, 0.0);
         for i in (0..old + steps).rev() {
-            let told = if i >= steps { self.masses[i - steps] } else { 0.0 };
+            let told = if i >= steps {
+                self.masses[i - steps]
+            } else {
+                0.0
+            };
             self.masses[i] = lie * self.masses[i] + truth * told;
         }
         self.origin -= &self.step * RBig::from(steps) / RBig::from(2u8);
@@ -170,11 +182,18 @@ impl Grid {
     /// The least point of the grid, not below zero, whose δ is at most `delta`.
     pub(super) fn epsilon_at(&self, delta: &Exact) -> Exact {
         if self.masses.is_empty() {
-            return if to_exact(self.infinite) <= *delta { Exact::ZERO } else { Exact::INFINITY };
+            return if to_exact(self.infinite) <= *delta {
+                Exact::ZERO
+            } else {
+                Exact::INFINITY
+            };
         }
         let target = delta.to_f64(Round::Down);
         let deltas = self.deltas();
-        let found = deltas.iter().rposition(|&at| at > target).map_or(0, |last| last + 1);
+        let found = deltas
+            .iter()
+            .rposition(|&at| at > target)
+            .map_or(0, |last| last + 1);
         if found == deltas.len() {
             return Exact::INFINITY;
         }
@@ -186,7 +205,9 @@ impl Grid {
     pub(super) fn deltas_at(&self, epsilons: &[Exact]) -> Vec<Exact> {
         let deltas = self.deltas();
         let at = |epsilon: &Exact| {
-            let Some(epsilon) = epsilon.to_rational() else { return to_exact(self.infinite) };
+            let Some(epsilon) = epsilon.to_rational() else {
+                return to_exact(self.infinite);
+            };
             let place = ((epsilon - &self.origin) / &self.step).floor();
             if place < IBig::ZERO {
                 return Exact::ONE;
@@ -232,4 +253,74 @@ pub(super) fn rounded_responses(groups: &[Group]) -> Option<Grid> {
         }
     }
     Some(grid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::different::DifferentLoss;
+    use super::super::optimal::epsilon_of;
+    use super::*;
+
+    fn groups(count: u64) -> Vec<Group> {
+        let epsilon = |i: u64| RBig::from(100 + 7 * i) / RBig::from(1000u32);
+        (0..count)
+            .map(|i| Group {
+                epsilon: epsilon(i),
+                count: 1,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rounded_parameters_are_just_above_the_exact_composition() {
+        let groups = groups(14);
+        for delta in ["0.1", "1e-6", "1e-30"] {
+            let delta: Exact = delta.parse().unwrap();
+            let sum = "10".parse().unwrap();
+            let exactly = epsilon_of(&delta, &[], sum, |_, bits| {
+                DifferentLoss::new(&groups, bits)
+            });
+            let found = rounded_responses(&groups).unwrap().epsilon_at(&delta);
+            assert!(found >= exactly, "{found} {exactly}");
+            assert!(
+                found <= exactly.clone() + "0.0001".parse::<Exact>().unwrap(),
+                "{found} {exactly}"
+            );
+        }
+    }
+
+    #[test]
+    fn cutting_off_only_raises_delta() {
+        let step = RBig::from(1u8) / RBig::from(64u8);
+        let coin = Grid::from_atoms(&step, &[(0.75, 70), (0.25, -70)], 0.0);
+        let whole = coin.repeated(30, 0.0).unwrap();
+        let cut = coin.repeated(30, 1e-4).unwrap();
+        assert!(cut.len() < whole.len());
+        let epsilons: Vec<Exact> = (0u32..20).map(Exact::from).collect();
+        for (more, less) in cut
+            .deltas_at(&epsilons)
+            .iter()
+            .zip(whole.deltas_at(&epsilons))
+        {
+            // Both were raised to make good for roundings, the longer one by more.
+            let slack = more.mul(&"1e-10".parse().unwrap(), Round::Up);
+            assert!(more.clone() + slack >= less, "{more} {less}");
+        }
+    }
+
+    #[test]
+    fn a_sum_of_losses_in_any_order() {
+        let step = RBig::from(1u8) / RBig::from(8u8);
+        let a = Grid::from_atoms(&step, &[(0.5, 3), (0.5, -1)], 0.0);
+        let b = Grid::from_atoms(&step, &[(0.25, 9), (0.75, 0)], 0.0625);
+        let (ab, ba) = (a.convolved(&b).unwrap(), b.convolved(&a).unwrap());
+        assert_eq!(ab.masses, ba.masses);
+        assert_eq!(ab.origin, RBig::from(-1) / RBig::from(8u8));
+        assert!(ab.infinite >= 0.0625 && ab.infinite < 0.0626);
+        // The mass above 12/8 is nothing but what was infinite.
+        assert_eq!(
+            ab.deltas_at(&["1.5".parse().unwrap()]),
+            vec![to_exact(ab.infinite * (1.0 + f64::EPSILON))]
+        );
+    }
 }

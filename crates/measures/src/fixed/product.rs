@@ -74,8 +74,12 @@ impl Rule for TradeoffProduct {
 
 impl FixedRule for TradeoffProduct {
     fn compose(&self, losses: &[Tradeoff]) -> Result<Tradeoff, RuleError> {
-        let mut losses = losses.iter().map(|loss| coarsened(loss.clone(), self.corners));
-        let Some(first) = losses.next() else { return Ok(crate::Measure::zero(&TradeoffDp)) };
+        let mut losses = losses
+            .iter()
+            .map(|loss| coarsened(loss.clone(), self.corners));
+        let Some(first) = losses.next() else {
+            return Ok(crate::Measure::zero(&TradeoffDp));
+        };
         Ok(losses.fold(first, |product, next| {
             coarsened(product_of(&product, &next), self.corners)
         }))
@@ -94,13 +98,19 @@ pub(super) fn atoms(function: &Tradeoff) -> Vec<(RBig, RBig)> {
     let start = Corner::new(RBig::ZERO, RBig::ONE);
     let end = Corner::new(RBig::ONE, RBig::ZERO);
     let path: Vec<&Corner> = [&start].into_iter().chain(corners).chain([&end]).collect();
-    let masses = path.windows(2).map(|pair| (&pair[1].x - &pair[0].x, &pair[0].y - &pair[1].y));
-    masses.filter(|(p, q)| *p > RBig::ZERO || *q > RBig::ZERO).collect()
+    let masses = path
+        .windows(2)
+        .map(|pair| (&pair[1].x - &pair[0].x, &pair[0].y - &pair[1].y));
+    masses
+        .filter(|(p, q)| *p > RBig::ZERO || *q > RBig::ZERO)
+        .collect()
 }
 
 fn integral(function: &Tradeoff) -> (Vec<Atom>, IBig) {
     let atoms = atoms(function);
-    let denominators = atoms.iter().flat_map(|(p, q)| [p.denominator(), q.denominator()]);
+    let denominators = atoms
+        .iter()
+        .flat_map(|(p, q)| [p.denominator(), q.denominator()]);
     let common = denominators.fold(IBig::ONE, |common, next| {
         let next = IBig::from(next.clone());
         let shared = IBig::from((&common).gcd(&next));
@@ -108,7 +118,10 @@ fn integral(function: &Tradeoff) -> (Vec<Atom>, IBig) {
     });
     let scale = RBig::from(common.clone());
     let whole = |mass: &RBig| (mass * &scale).floor();
-    let atom = |(p, q): &(RBig, RBig)| Atom { false_alarm: whole(p), detection: whole(q) };
+    let atom = |(p, q): &(RBig, RBig)| Atom {
+        false_alarm: whole(p),
+        detection: whole(q),
+    };
     (atoms.iter().map(atom).collect(), common)
 }
 
@@ -127,9 +140,7 @@ fn product_of(f: &Tradeoff, g: &Tradeoff) -> Tradeoff {
         .filter(|atom| !atom.false_alarm.is_zero() || !atom.detection.is_zero())
         .collect();
     // The best test rejects the largest ratio of detection to false alarm first.
-    atoms.sort_by(|a, b| {
-        (&b.detection * &a.false_alarm).cmp(&(&a.detection * &b.false_alarm))
-    });
+    atoms.sort_by(|a, b| (&b.detection * &a.false_alarm).cmp(&(&a.detection * &b.false_alarm)));
     let total = f_scale * g_scale;
     let scale = RBig::from(total.clone());
     let (mut x, mut y) = (IBig::ZERO, total);

@@ -8,10 +8,10 @@ use super::different::{DifferentLoss, Group};
 use super::equal::EqualLoss;
 use super::grid::rounded_responses;
 use super::optimal::{self, Target, target};
+use crate::numeric::Float;
 use crate::{
     ApproxDp, Epsilon, EpsilonDelta, FixedRule, Interleaving, PureDp, Rule, RuleError, convert,
 };
-use crate::numeric::Float;
 
 /// Optimal composition: the least `ε_g` for a `δ_g` fixed in advance (001 Thm 1.4 and 5.6; Kairouz–Oh–Viswanath 2015,
 /// Murtagh–Vadhan 2016), that is the least one with
@@ -133,8 +133,9 @@ impl Optimal {
         match target(&self.delta, &losses.deltas, 256) {
             Target::Missed => Exact::INFINITY,
             Target::Zero => losses.sum.clone(),
-            Target::Left(left) => bound(left.lower())
-                .map_or(losses.sum.clone(), |epsilon| epsilon.min(losses.sum.clone())),
+            Target::Left(left) => bound(left.lower()).map_or(losses.sum.clone(), |epsilon| {
+                epsilon.min(losses.sum.clone())
+            }),
         }
     }
 }
@@ -149,11 +150,18 @@ fn count<'a>(losses: impl IntoIterator<Item = (&'a EpsilonDelta, u64)>) -> Losse
         sum += loss.epsilon().times(n);
     }
     epsilons.remove(&Exact::ZERO);
-    Losses { epsilons: owned(epsilons), deltas: owned(deltas), sum }
+    Losses {
+        epsilons: owned(epsilons),
+        deltas: owned(deltas),
+        sum,
+    }
 }
 
 fn owned(counts: BTreeMap<&Exact, u64>) -> Vec<(Exact, u64)> {
-    counts.into_iter().map(|(key, n)| (key.clone(), n)).collect()
+    counts
+        .into_iter()
+        .map(|(key, n)| (key.clone(), n))
+        .collect()
 }
 
 fn method(losses: &Losses) -> Method {
@@ -173,7 +181,10 @@ const MOST_ON_GRID: u64 = 1 << 16;
 
 fn groups(losses: &Losses) -> Vec<Group> {
     let group = |(epsilon, count): &(Exact, u64)| {
-        epsilon.to_rational().map(|epsilon| Group { epsilon, count: *count })
+        epsilon.to_rational().map(|epsilon| Group {
+            epsilon,
+            count: *count,
+        })
     };
     losses.epsilons.iter().filter_map(group).collect()
 }
@@ -183,7 +194,11 @@ fn concentrated(losses: &Losses, delta: Exact) -> Option<Exact> {
     let rho = losses
         .epsilons
         .iter()
-        .map(|(epsilon, k)| convert::pure_to_zcdp(&Epsilon::new(epsilon.clone())).value().times(*k))
+        .map(|(epsilon, k)| {
+            convert::pure_to_zcdp(&Epsilon::new(epsilon.clone()))
+                .value()
+                .times(*k)
+        })
         .sum::<Exact>();
     Some(convert::zcdp_epsilon(&rho.into(), &delta))
 }
@@ -275,7 +290,9 @@ pub fn optimal_delta(losses: &[EpsilonDelta], epsilon: &Exact) -> Option<Exact> 
         }
         (Method::Enumerated, _) => {
             let groups = groups(&losses);
-            optimal::delta_of(&losses.deltas, epsilon, |bits| DifferentLoss::new(&groups, bits))
+            optimal::delta_of(&losses.deltas, epsilon, |bits| {
+                DifferentLoss::new(&groups, bits)
+            })
         }
         _ => None,
     }
