@@ -1,3 +1,5 @@
 //! Interactive differential privacy as state machines that anyone can build, compose, account for and check.
 //!
 //! This package re-exports the library crates of the workspace as modules; each is also usable alone.
+
+pub use queryable;

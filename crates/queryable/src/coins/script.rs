@@ -1,0 +1,184 @@
+//! Scripted coins: replay a prefix of outcomes, then always take the first possible one, and report every branching.
+
+use std::{borrow::Cow, sync::Arc};
+
+use super::{distribution::Distribution, probability::Probability};
+use crate::{
+    error::AskError,
+    sync::{Mutex, lock},
+};
+
+/// One draw of a scripted run: which outcome was taken, out of how many, how likely it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The number of the outcome that was taken.
+    pub choice: usize,
+    /// Its exact probability.
+    pub probability: Probability,
+    /// How many outcomes the distribution enumerates.
+    pub arity: usize,
+    /// The probability of what the distribution does not enumerate.
+    pub missing: Probability,
+    /// The next outcome after `choice` that is possible at all.
+    pub next: Option<usize>,
+}
+
+/// A tape of choices for a machine and all its descendants, in the order in which they draw.
+///
+/// ```
+/// use queryable::{Root, coins::{Bit, Script}, machine};
+/// let script = Script::new(vec![1]);
+/// let bit = Root::scripted(&script).spawn(machine(|(), scope| scope.draw(&Bit::fair())))?;
+/// assert_eq!(bit.ask(())?, true); // outcome 1, as scripted
+/// assert_eq!(bit.ask(())?, false); // past the script: outcome 0
+/// assert_eq!(script.branches().len(), 2);
+/// # Ok::<(), queryable::AskError>(())
+/// ```
+#[derive(Clone)]
+pub struct Script(Arc<Mutex<Tape>>);
+
+struct Tape {
+    /// What an earlier run drew; this run must branch alike there. The last choice may be new.
+    prefix: Vec<Expected>,
+    branches: Vec<Branch>,
+    fault: Option<Cow<'static, str>>,
+}
+
+struct Expected {
+    choice: usize,
+    /// The same draw in an earlier run.
+    seen: Option<Branch>,
+}
+
+impl Expected {
+    /// Did the draw branch now as it did then? The probability can be compared only for the same choice.
+    fn fits(&self, now: &Branch) -> bool {
+        self.seen.as_ref().is_none_or(|seen| {
+            let same_choice = seen.choice == now.choice;
+            seen.arity == now.arity
+                && seen.missing == now.missing
+                && (!same_choice || (seen.probability == now.probability && seen.next == now.next))
+        })
+    }
+}
+
+impl Script {
+    /// Takes these choices, then the first possible outcome of every further draw.
+    pub fn new(choices: Vec<usize>) -> Self {
+        Self::with_prefix(
+            choices
+                .into_iter()
+                .map(|choice| Expected { choice, seen: None }),
+        )
+    }
+
+    /// Replays these branches, and faults when a draw does not branch as it did when they were recorded: then the
+    /// machine has randomness of its own, or depends on something else that changes.
+    pub fn replay(branches: &[Branch]) -> Self {
+        Self::with_prefix(branches.iter().map(|branch| Expected {
+            choice: branch.choice,
+            seen: Some(branch.clone()),
+        }))
+    }
+
+    /// Replays these branches but for the last, where it takes the next possible outcome instead. `None` if there is
+    /// none.
+    pub fn divert(branches: &[Branch]) -> Option<Self> {
+        let next = branches.last()?.next?;
+        let last = branches.len() - 1;
+        Some(Self::with_prefix(branches.iter().enumerate().map(
+            |(at, branch)| Expected {
+                choice: if at == last { next } else { branch.choice },
+                seen: Some(branch.clone()),
+            },
+        )))
+    }
+
+    fn with_prefix(prefix: impl Iterator<Item = Expected>) -> Self {
+        Self(Arc::new(Mutex::new(Tape {
+            prefix: prefix.collect(),
+            branches: Vec::new(),
+            fault: None,
+        })))
+    }
+
+    /// The draws so far.
+    pub fn branches(&self) -> Vec<Branch> {
+        lock(&self.0).branches.clone()
+    }
+
+    /// How many draws there were so far.
+    pub fn drawn(&self) -> usize {
+        lock(&self.0).branches.len()
+    }
+
+    /// Why the script did not fit, if it did not. A machine cannot hide this by swallowing the error.
+    pub fn fault(&self) -> Option<String> {
+        let tape = lock(&self.0);
+        let unused = (tape.branches.len() < tape.prefix.len())
+            .then_some(Cow::Borrowed("the run ended before the script did"));
+        tape.fault.clone().or(unused).map(Cow::into_owned)
+    }
+
+    pub(super) fn draw<D: Distribution + ?Sized>(
+        &self,
+        distribution: &D,
+    ) -> Result<D::Outcome, AskError> {
+        // The distribution is foreign code: it runs with no lock held.
+        let (outcome, branch) = self
+            .choose(distribution)
+            .inspect_err(|why| lock(&self.0).fault = Some(why.clone()))
+            .map_err(AskError::Script)?;
+        lock(&self.0).branches.push(branch);
+        Ok(outcome)
+    }
+
+    fn choose<D: Distribution + ?Sized>(
+        &self,
+        distribution: &D,
+    ) -> Result<(D::Outcome, Branch), Cow<'static, str>> {
+        let arity = distribution.arity();
+        let possible = |from: usize| (from..arity).find(|&i| !distribution.outcome(i).1.is_zero());
+        let choice = match self.scripted_choice()? {
+            Some(choice) if choice < arity => choice,
+            Some(_) => return Err("a scripted outcome is out of range".into()),
+            None => possible(0).ok_or("a distribution without a possible outcome")?,
+        };
+        let (outcome, probability) = distribution.outcome(choice);
+        let branch = Branch {
+            choice,
+            probability,
+            arity,
+            missing: distribution.missing(),
+            next: possible(choice + 1),
+        };
+        self.check(&branch)?;
+        Ok((outcome, branch))
+    }
+
+    fn scripted_choice(&self) -> Result<Option<usize>, Cow<'static, str>> {
+        let tape = lock(&self.0);
+        match &tape.fault {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(tape
+                .prefix
+                .get(tape.branches.len())
+                .map(|expected| expected.choice)),
+        }
+    }
+
+    fn check(&self, branch: &Branch) -> Result<(), Cow<'static, str>> {
+        let tape = lock(&self.0);
+        let expected = tape.prefix.get(tape.branches.len());
+        if !expected.is_none_or(|expected| expected.fits(branch)) {
+            return Err(
+                "a replay branched differently: the run depends on something other than its coins"
+                    .into(),
+            );
+        }
+        if branch.probability.is_zero() {
+            return Err("an impossible outcome was scripted".into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! ConComp (seed 000 Alg 1, 001 Def 2.1) and its ordered form (001 Def 2.3).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::AskError,
+    handle::Queryable,
+    machine::{Machine, machine},
+    scope::Scope,
+};
+
+/// A part of a composition in message form.
+pub type Part<Q, A> = Box<dyn Machine<Query = Q, Answer = A>>;
+
+/// The message `(j, q)`: ask part `j`, counted from zero, the query `q`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Routed<Q> {
+    /// The number of the part.
+    pub to: usize,
+    /// What it is asked.
+    pub query: Q,
+}
+
+/// What happens to a message that names no part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unparsable {
+    /// It is an invalid query and changes nothing (000 Alg 1).
+    Refuse,
+    /// It halts the composition (001 Def 2.1).
+    Halt,
+}
+
+/// The concurrent composition of machines of one message type.
+///
+/// A part that halts, errs or panics ends only itself.
+///
+/// ```
+/// use queryable::{Root, compose::{ConComp, Part, Routed, Unparsable}, machine};
+/// let part = |k: u32| -> Part<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
+/// let both = Root::seeded([0; 32]).spawn(ConComp::new(vec![part(2), part(3)], Unparsable::Refuse))?;
+/// assert_eq!(both.ask(Routed { to: 1, query: 5 })?, 15);
+/// assert!(both.ask(Routed { to: 2, query: 5 }).is_err());
+/// assert_eq!(both.ask(Routed { to: 0, query: 5 })?, 10);
+/// # Ok::<(), queryable::AskError>(())
+/// ```
+pub struct ConComp<Q, A> {
+    parts: Parts<Q, A>,
+    unparsable: Unparsable,
+}
+
+impl<Q: 'static, A: 'static> ConComp<Q, A> {
+    /// Composes these parts.
+    pub fn new(parts: Vec<Part<Q, A>>, unparsable: Unparsable) -> Self {
+        Self {
+            parts: Parts::new(parts),
+            unparsable,
+        }
+    }
+}
+
+impl<Q: 'static, A: 'static> Machine for ConComp<Q, A> {
+    type Query = Routed<Q>;
+    type Answer = A;
+
+    fn step(
+        &mut self,
+        Routed { to, query }: Routed<Q>,
+        scope: &mut Scope<'_>,
+    ) -> Result<A, AskError> {
+        let spawned = self.parts.spawned(scope)?;
+        let Some(part) = spawned.get(to) else {
+            if self.unparsable == Unparsable::Halt {
+                scope.halt();
+            }
+            let parts = spawned.len();
+            return Err(AskError::invalid(format!(
+                "part {to} of {parts}, counted from 0"
+            )));
+        };
+        part.ask(query)
+    }
+}
+
+/// Parts that are spawned in the scope of the composition's first step.
+struct Parts<Q, A> {
+    waiting: Vec<Part<Q, A>>,
+    spawned: Vec<Queryable<Q, A>>,
+}
+
+impl<Q: 'static, A: 'static> Parts<Q, A> {
+    fn new(waiting: Vec<Part<Q, A>>) -> Self {
+        Self {
+            waiting,
+            spawned: Vec::new(),
+        }
+    }
+
+    fn spawned(&mut self, scope: &mut Scope<'_>) -> Result<&[Queryable<Q, A>], AskError> {
+        for part in self.waiting.drain(..) {
+            self.spawned.push(scope.spawn(part)?);
+        }
+        Ok(&self.spawned)
+    }
+}
+
+/// The ordered concurrent composition (001 Def 2.3): message `i` goes to part `i mod k`.
+///
+/// ```
+/// use queryable::{Root, compose::{Part, ordered}, machine};
+/// let part = |k: u32| -> Part<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
+/// let turns = Root::seeded([0; 32]).spawn(ordered(vec![part(2), part(3)]))?;
+/// assert_eq!((turns.ask(1)?, turns.ask(1)?, turns.ask(1)?), (2, 3, 2));
+/// # Ok::<(), queryable::AskError>(())
+/// ```
+pub fn ordered<Q: 'static, A: 'static>(
+    parts: Vec<Part<Q, A>>,
+) -> impl Machine<Query = Q, Answer = A> {
+    let mut parts = Parts::new(parts);
+    let mut next = 0;
+    machine(move |query, scope: &mut Scope<'_>| {
+        let spawned = parts.spawned(scope)?;
+        let part = spawned
+            .get(next)
+            .ok_or_else(|| AskError::invalid("a composition without parts"))?;
+        next = (next + 1) % spawned.len();
+        part.ask(query)
+    })
+}

@@ -1,0 +1,68 @@
+//! What an analyst is told when a queryable does not answer.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Why a queryable did not answer.
+///
+/// An error is part of the analyst's view, like any answer: it is comparable, and whoever writes a machine vouches
+/// that its errors are covered by its privacy map.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The machine does not know this query. Its state is as it was.
+    #[error("invalid query: {0}")]
+    InvalidQuery(Cow<'static, str>),
+    /// The machine knows the query and could not answer it.
+    #[error("the machine failed: {0}")]
+    Failed(Cow<'static, str>),
+    /// The machine or the analyst ended the conversation.
+    #[error("the machine has halted")]
+    Halted,
+    /// The machine panicked, now or earlier; it will not answer again.
+    #[error("the machine panicked and is halted")]
+    Panicked,
+    /// A newer sibling was spawned in turn at some level above.
+    #[error(
+        "out of turn: a newer machine was spawned under a sequential composition, so this one no longer answers"
+    )]
+    OutOfTurn,
+    /// A step asked a machine, or used a root, that is not below its own machine.
+    #[error(
+        "a step may ask only machines that it spawned itself, not itself, its ancestors or strangers"
+    )]
+    NotSpawnedHere,
+    /// The tree of machines is as deep as it may be.
+    #[error("machines are nested too deeply: the limit is {limit}")]
+    TooDeep {
+        /// The largest depth.
+        limit: u16,
+    },
+    /// A post-processor went on asking without answering, and is halted.
+    #[error("the post-processor did not answer within {limit} inner steps and is halted")]
+    Unanswered {
+        /// How many inner steps it was allowed.
+        limit: u32,
+    },
+    /// A scripted draw could not be replayed; the script says why.
+    #[error("the script does not fit this run: {0}")]
+    Script(Cow<'static, str>),
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no randomness")]
+    NoEntropy,
+}
+
+impl AskError {
+    /// The query makes no sense to the machine.
+    pub fn invalid(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::InvalidQuery(why.into())
+    }
+
+    /// The machine could not answer. The text reaches the analyst: it must not depend on data beyond what the
+    /// machine's privacy map covers.
+    pub fn failed(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::Failed(why.into())
+    }
+}

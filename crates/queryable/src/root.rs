@@ -1,0 +1,207 @@
+//! Roots: owned, shared scopes on the analyst's side.
+
+use std::sync::Arc;
+
+use crate::{
+    cell::{Cell, run},
+    coins::{Coins, Script, Source},
+    error::AskError,
+    handle::Queryable,
+    lineage::Position,
+    machine::Machine,
+    postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
+    scope::{Context, Scope},
+    sync::{AtomicU64, Ordering},
+    turn::{Lease, Sequence, Turn},
+};
+
+/// The root of a tree of machines: where an analyst, a server or a session spawns.
+///
+/// A root is shared freely between threads; a clone is the same root. It belongs to whoever made it: used inside a
+/// step of a machine that did not, it refuses.
+///
+/// ```
+/// use queryable::{Root, machine};
+/// let root = Root::from_os()?;
+/// let echo = root.spawn(machine(|text: String, _| Ok(text)))?;
+/// assert_eq!(echo.ask("hello".into())?, "hello");
+/// # Ok::<(), queryable::AskError>(())
+/// ```
+#[derive(Clone)]
+pub struct Root(Arc<Shared>);
+
+struct Shared {
+    position: Position,
+    lease: Lease,
+    source: Source,
+    spawned: AtomicU64,
+    sequence: Sequence,
+}
+
+impl Root {
+    /// Coins from the operating system's generator, stretched by ChaCha20, each machine its own stream.
+    ///
+    /// # Errors
+    /// [`AskError::NoEntropy`] when the operating system has none to give; [`AskError::NotSpawnedHere`] inside a step,
+    /// whose randomness comes from its scope alone.
+    pub fn from_os() -> Result<Self, AskError> {
+        Position::TOP.check_reachable()?;
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|_| AskError::NoEntropy)?;
+        Ok(Self::below(Position::TOP, Lease::FREE, Source::Key(key)))
+    }
+
+    /// Reproducible coins: the same seed and the same order of spawns give the same answers. For tests and
+    /// simulations only: who knows the seed knows every coin.
+    pub fn seeded(seed: [u8; 32]) -> Self {
+        Self::below(Position::TOP, Lease::FREE, Source::Key(seed))
+    }
+
+    /// Scripted coins, shared by everything below.
+    pub fn scripted(script: &Script) -> Self {
+        Self::below(Position::TOP, Lease::FREE, Source::Script(script.clone()))
+    }
+
+    pub(crate) fn below(position: Position, lease: Lease, source: Source) -> Self {
+        Self(Arc::new(Shared {
+            position,
+            lease,
+            source,
+            spawned: AtomicU64::new(0),
+            sequence: Sequence::new(),
+        }))
+    }
+
+    /// Spawns a machine that may be asked concurrently with all others.
+    ///
+    /// # Errors
+    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
+    pub fn spawn<M>(&self, machine: M) -> Result<Queryable<M::Query, M::Answer>, AskError>
+    where
+        M: Machine + 'static,
+    {
+        self.spawn_under(self.0.lease.clone(), machine)
+    }
+
+    /// Spawns a machine in turn: no older machine spawned in turn from this root answers from now on.
+    ///
+    /// # Errors
+    /// As [`spawn`](Self::spawn).
+    pub fn spawn_in_turn<M>(&self, machine: M) -> Result<Queryable<M::Query, M::Answer>, AskError>
+    where
+        M: Machine + 'static,
+    {
+        self.0.position.check_reachable()?;
+        self.spawn_under(self.0.lease.and(self.0.sequence.begin_next()), machine)
+    }
+
+    fn spawn_under<M>(
+        &self,
+        lease: Lease,
+        machine: M,
+    ) -> Result<Queryable<M::Query, M::Answer>, AskError>
+    where
+        M: Machine + 'static,
+    {
+        Ok(Queryable::new(Cell::new(
+            machine,
+            self.child_context(lease)?,
+        )))
+    }
+
+    pub(crate) fn child_context(&self, lease: Lease) -> Result<Context, AskError> {
+        self.0.position.check_reachable()?;
+        Ok(Context::new(
+            self.0.position.clone(),
+            lease,
+            self.child_coins(),
+        ))
+    }
+
+    fn child_coins(&self) -> Coins {
+        self.0
+            .source
+            .coins(self.0.spawned.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// May the code that runs on this thread use this root now?
+    ///
+    /// # Errors
+    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below; [`AskError::OutOfTurn`] if
+    /// a sequential composition above has moved on.
+    pub fn check(&self) -> Result<(), AskError> {
+        self.0.position.check_reachable()?;
+        self.0.lease.check()
+    }
+
+    /// Runs a function as if it were one step of a machine of its own: with its own coins and scope, on the data side,
+    /// a panic caught. Whatever it spawns lives under `turns` as well as under this root's.
+    ///
+    /// This is what launches a measurement's function.
+    ///
+    /// # Errors
+    /// The function's own; [`AskError::Panicked`]; [`AskError::NotSpawnedHere`] inside a step of a machine that this
+    /// root is not below.
+    pub fn run<R>(
+        &self,
+        turns: impl IntoIterator<Item = Turn>,
+        function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
+    ) -> Result<R, AskError> {
+        let lease = turns
+            .into_iter()
+            .fold(self.0.lease.clone(), |lease, turn| lease.and(turn));
+        let mut context = self.child_context(lease)?;
+        run(&mut context, function).0
+    }
+
+    /// An owned, shared scope below this one, for a session inside a session.
+    ///
+    /// # Errors
+    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
+    pub fn branch(&self) -> Result<Self, AskError> {
+        self.0.position.check_reachable()?;
+        let source = self.child_coins().source();
+        Ok(Self::below(
+            self.0.position.clone(),
+            self.0.lease.clone(),
+            source,
+        ))
+    }
+
+    /// Puts a post-processor in front of a machine (seed 000 Def 2.15, 003 Alg 1). It costs no privacy, because it
+    /// sees only what the analyst could see.
+    ///
+    /// # Errors
+    /// [`AskError::TooDeep`]; [`AskError::NotSpawnedHere`] inside a step of a machine that did not spawn both.
+    pub fn postprocess<P>(
+        &self,
+        inner: &Queryable<P::InnerQuery, P::InnerAnswer>,
+        processor: P,
+    ) -> Result<Queryable<P::Query, P::Answer>, AskError>
+    where
+        P: PostProcessor + 'static,
+    {
+        self.postprocess_within(DEFAULT_STEPS, inner, processor)
+    }
+
+    /// As [`postprocess`](Self::postprocess), with the largest number of inner steps per query.
+    ///
+    /// # Errors
+    /// As [`postprocess`](Self::postprocess).
+    pub fn postprocess_within<P>(
+        &self,
+        inner_steps: u32,
+        inner: &Queryable<P::InnerQuery, P::InnerAnswer>,
+        processor: P,
+    ) -> Result<Queryable<P::Query, P::Answer>, AskError>
+    where
+        P: PostProcessor + 'static,
+    {
+        inner.position().check_reachable()?;
+        self.0.position.check_reachable()?;
+        let position = self.0.position.above(inner.position())?;
+        let context = Context::new(position, self.0.lease.clone(), self.child_coins());
+        let machine = PostProcessed::new(processor, inner.clone(), inner_steps);
+        Ok(Queryable::new(Cell::new(machine, context)))
+    }
+}

@@ -1,0 +1,217 @@
+//! Scopes: where a step gets its coins, and the only way to make a queryable.
+
+use std::sync::Arc;
+
+use crate::{
+    cell::Cell,
+    coins::{Coins, Distribution, Source},
+    error::AskError,
+    handle::Queryable,
+    lineage::{Lineage, Position, Running},
+    machine::Machine,
+    postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
+    root::Root,
+    turn::{Lease, Sequence, Turn},
+};
+
+/// What a machine keeps between steps besides its state: its place in the tree and its coins.
+pub(crate) struct Context {
+    position: Position,
+    lease: Lease,
+    coins: Coins,
+    /// This machine as its descendants know it; made when it first spawns.
+    lineage: Option<Arc<Lineage>>,
+    spawned: u64,
+    sequence: Option<Sequence>,
+}
+
+impl Context {
+    pub(crate) fn new(position: Position, lease: Lease, coins: Coins) -> Self {
+        Self {
+            position,
+            lease,
+            coins,
+            lineage: None,
+            spawned: 0,
+            sequence: None,
+        }
+    }
+
+    pub(crate) fn position(&self) -> &Position {
+        &self.position
+    }
+
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    pub(crate) fn lineage(&self) -> &Option<Arc<Lineage>> {
+        &self.lineage
+    }
+
+    pub(crate) fn coins(&self) -> &Coins {
+        &self.coins
+    }
+
+    pub(crate) fn coins_mut(&mut self) -> &mut Coins {
+        &mut self.coins
+    }
+
+    /// The place below this machine.
+    fn below(&mut self) -> Result<Position, AskError> {
+        let lineage = self.lineage.get_or_insert_with(|| {
+            let lineage = self.position.lineage();
+            Running::becomes_parent(&lineage);
+            lineage
+        });
+        self.position.below(lineage)
+    }
+
+    /// The coins of the next child.
+    fn child_coins(&mut self) -> Coins {
+        let number = self.spawned;
+        self.spawned += 1;
+        self.coins.source().coins(number)
+    }
+}
+
+/// What a step may do besides computing: draw coins, spawn machines, halt.
+///
+/// A scope carries its machine's demands to whatever is spawned in it: a child may be asked only while every ancestor
+/// that composes sequentially still has it, or its own ancestor, as the newest child.
+pub struct Scope<'a> {
+    context: &'a mut Context,
+    pending: Option<Turn>,
+    halt: bool,
+}
+
+impl<'a> Scope<'a> {
+    pub(crate) fn new(context: &'a mut Context) -> Self {
+        Self {
+            context,
+            pending: None,
+            halt: false,
+        }
+    }
+
+    /// Draws from a distribution: the only source of randomness.
+    ///
+    /// # Errors
+    /// Only when the coins are scripted and the script does not fit.
+    pub fn draw<D: Distribution + ?Sized>(
+        &mut self,
+        distribution: &D,
+    ) -> Result<D::Outcome, AskError> {
+        self.context.coins.draw(distribution)
+    }
+
+    /// Ends the machine after this step: its answer, if any, is still delivered.
+    pub fn halt(&mut self) {
+        self.halt = true;
+    }
+
+    /// Spawns a child that may be asked concurrently with all others.
+    ///
+    /// # Errors
+    /// [`AskError::TooDeep`].
+    pub fn spawn<M>(&mut self, machine: M) -> Result<Queryable<M::Query, M::Answer>, AskError>
+    where
+        M: Machine + 'static,
+    {
+        let lease = self.context.lease.clone();
+        self.spawn_under(lease, machine)
+    }
+
+    /// Spawns a child in turn: from now on no older child spawned in turn by this machine answers, nor anything below
+    /// it. The turn moves when this step returns an answer, or when the child is first asked through
+    /// [`ask`](Self::ask); if the step fails before, the turn stays where it was and the new child never answers.
+    ///
+    /// # Errors
+    /// [`AskError::TooDeep`].
+    pub fn spawn_in_turn<M>(
+        &mut self,
+        machine: M,
+    ) -> Result<Queryable<M::Query, M::Answer>, AskError>
+    where
+        M: Machine + 'static,
+    {
+        let turn = self
+            .context
+            .sequence
+            .get_or_insert_with(Sequence::new)
+            .issue();
+        let child = self.spawn_under(self.context.lease.and(turn.clone()), machine)?;
+        self.pending = Some(turn);
+        Ok(child)
+    }
+
+    fn spawn_under<M>(
+        &mut self,
+        lease: Lease,
+        machine: M,
+    ) -> Result<Queryable<M::Query, M::Answer>, AskError>
+    where
+        M: Machine + 'static,
+    {
+        let position = self.context.below()?;
+        let coins = self.context.child_coins();
+        Ok(Queryable::new(Cell::new(
+            machine,
+            Context::new(position, lease, coins),
+        )))
+    }
+
+    /// Asks a child; a child spawned in turn by this very step gets its turn first. (Any other child can as well be
+    /// asked directly.)
+    ///
+    /// # Errors
+    /// As [`Queryable::ask`].
+    pub fn ask<Q, A>(&mut self, child: &Queryable<Q, A>, query: Q) -> Result<A, AskError> {
+        if let Some(turn) = self.pending.take() {
+            turn.begin();
+        }
+        child.ask(query)
+    }
+
+    /// Puts a post-processor in front of a machine spawned here. See [`Root::postprocess`].
+    ///
+    /// # Errors
+    /// [`AskError::TooDeep`], and [`AskError::NotSpawnedHere`] if `inner` is not below this machine.
+    pub fn postprocess<P>(
+        &mut self,
+        inner: &Queryable<P::InnerQuery, P::InnerAnswer>,
+        processor: P,
+    ) -> Result<Queryable<P::Query, P::Answer>, AskError>
+    where
+        P: PostProcessor + 'static,
+    {
+        inner.position().check_reachable()?;
+        let position = self.context.below()?.above(inner.position())?;
+        let coins = self.context.child_coins();
+        let context = Context::new(position, self.context.lease.clone(), coins);
+        let machine = PostProcessed::new(processor, inner.clone(), DEFAULT_STEPS);
+        Ok(Queryable::new(Cell::new(machine, context)))
+    }
+
+    /// An owned, shared scope below this machine, for what outlives the step: a session opened inside it, for one.
+    ///
+    /// # Errors
+    /// [`AskError::TooDeep`].
+    pub fn root(&mut self) -> Result<Root, AskError> {
+        let position = self.context.below()?;
+        let lease = self.context.lease.clone();
+        Ok(Root::below(position, lease, self.child_source()))
+    }
+
+    fn child_source(&mut self) -> Source {
+        self.context.child_coins().source()
+    }
+
+    /// Ends the step. The turn moves only if it succeeded; says whether the machine halts.
+    pub(crate) fn finish(self, succeeded: bool) -> bool {
+        if succeeded && let Some(turn) = self.pending {
+            turn.begin();
+        }
+        self.halt
+    }
+}
