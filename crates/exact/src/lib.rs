@@ -1,0 +1,64 @@
+//! Exact non-negative numbers for privacy losses and budgets.
+//!
+//! ```
+//! use exact::{Exact, Round};
+//!
+//! let tenth: Exact = "0.1".parse()?;
+//! assert_eq!(tenth.times(10), Exact::ONE); // ten charges of 0.1 spend a budget of 1 to zero
+//! let both = &tenth + &Exact::try_from(0.5)?;
+//! assert_eq!(both.to_string(), "0.6");
+//!
+//! // What is irrational rounds in the direction that is asked for.
+//! assert!(both.exp(Round::Down) < both.exp(Round::Up));
+//! assert!("-0.1".parse::<Exact>().is_err());
+//! # Ok::<(), exact::ExactError>(())
+//! ```
+//!
+//! An [`Exact`] is infinity, or a rational whose denominator is `2^i · 5^j`: every decimal and every
+//! finite `f64` is one of them. **Sums and differences never round**, so they do not depend on the
+//! order of the summands. Every other operation takes a [`Round`]: `Up` is never below the true
+//! value, `Down` is never above it.
+//!
+//! # Bounded size
+//!
+//! Finite values are below `2^16384` and are multiples of `2^-16384 · 5^-4096`. A number outside of
+//! this range is rejected where it enters; a sum that passes the top is infinity; a rounded result
+//! below the bottom becomes zero (`Down`) or the smallest dyadic value (`Up`), and one above the top
+//! becomes the largest rounded value (`Down`) or infinity (`Up`).
+
+mod arithmetic;
+mod convert;
+mod directed;
+mod display;
+mod error;
+mod functions;
+mod order;
+mod parse;
+mod repr;
+mod text;
+
+pub use error::ExactError;
+pub use repr::Exact;
+
+/// The direction of an operation that may have to round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Round {
+    /// Never below the true value: for losses that are reported.
+    Up,
+    /// Never above the true value: for budgets and thresholds.
+    Down,
+}
+
+impl Round {
+    /// The other direction, for an operand that the result decreases in.
+    ///
+    /// ```
+    /// assert_eq!(exact::Round::Up.reversed(), exact::Round::Down);
+    /// ```
+    pub const fn reversed(self) -> Round {
+        match self {
+            Round::Up => Round::Down,
+            Round::Down => Round::Up,
+        }
+    }
+}
