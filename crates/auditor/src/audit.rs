@@ -1,10 +1,6 @@
 //! The auditor's front door: what to audit, and the report.
 
-use std::{
-    fmt::Debug,
-    thread,
-    time::Duration,
-};
+use std::{fmt::Debug, thread, time::Duration};
 
 use dashu_ratio::RBig;
 use exact::Exact;
@@ -121,11 +117,17 @@ impl<B> Audit<B> {
         if !self.merge {
             let build = |input, root: &Root| {
                 let mut system = (self.build)(input, root)?;
-                Ok(player(move |(_, query): (usize, S::Query)| system.ask(query)))
+                Ok(player(move |(_, query): (usize, S::Query)| {
+                    system.ask(query)
+                }))
             };
             let offer = |history: &[_]| in_any_order(parts, history);
             let (graph, runs) = self.replay(&build, &offer, &progress)?;
-            return Ok(Report::new(graph.map_queries(|(_, query)| query), runs, &progress));
+            return Ok(Report::new(
+                graph.map_queries(|(_, query)| query),
+                runs,
+                &progress,
+            ));
         }
         let offer = |history: &[_]| in_order(parts, history);
         let (ordered, runs) = self.replay(&self.build, &offer, &progress)?;
@@ -251,6 +253,22 @@ impl<Q, A> Report<Q, A> {
         A: Clone,
     {
         renyi::divergence(&self.graph, order, direction)
+    }
+
+    /// The adversary that attains the lower bound of [`renyi`](Self::renyi).
+    ///
+    /// # Errors
+    /// As [`renyi`](Self::renyi).
+    pub fn renyi_plan(
+        &self,
+        order: &Exact,
+        direction: Direction,
+    ) -> Result<Attack<Q, A>, AuditError>
+    where
+        Q: Clone,
+        A: Clone,
+    {
+        renyi::attack(&self.graph, order, direction)
     }
 
     /// The power sum `Σ p0^α·p1^(1−α)` of an integer order of at least two, exactly; `None` for infinity. The Rényi

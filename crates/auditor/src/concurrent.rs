@@ -110,7 +110,11 @@ pub(crate) fn interleave<Q: Clone, A: Clone + Ord>(
         edges: vec![],
         law: [None, None],
     };
-    let own = (0..parts).map(|_| Own { nodes: vec![fresh()] }).collect();
+    let own = (0..parts)
+        .map(|_| Own {
+            nodes: vec![fresh()],
+        })
+        .collect();
     let mut walk = Walk {
         ordered,
         own,
@@ -170,7 +174,9 @@ impl<Q: Clone, A: Clone + Ord> Walk<'_, Q, A> {
     ) -> usize {
         let nodes = &mut self.own[part].nodes;
         if nodes[here].edges.len() <= number {
-            nodes[here].edges.push((edge.query.clone(), BTreeMap::new()));
+            nodes[here]
+                .edges
+                .push((edge.query.clone(), BTreeMap::new()));
         }
         if let Some(known) = nodes[here].edges[number].1.get(answer) {
             return *known;
@@ -221,10 +227,16 @@ impl<Q: Clone, A: Clone + Ord> Walk<'_, Q, A> {
             .collect();
         let mut leaves = vec![[RBig::ZERO, RBig::ZERO]; total];
         for (at, node) in &self.leaves {
-            let number: usize = at.iter().zip(&weights).map(|(at, weight)| at * weight).sum();
+            let number: usize = at
+                .iter()
+                .zip(&weights)
+                .map(|(at, weight)| at * weight)
+                .sum();
             leaves[number] = [0, 1].map(|input| self.ordered.masses.of(*node, input));
         }
-        Graph::with_leaves(nodes, leaves)
+        let mut graph = Graph::with_leaves(nodes, leaves)?;
+        graph.merged = true;
+        Ok(graph)
     }
 
     fn combined(&self, at: usize, sizes: &[usize], weights: &[usize]) -> Node<Q, A> {

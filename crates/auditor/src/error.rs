@@ -28,7 +28,9 @@ pub enum AuditError {
         round: usize,
     },
     /// The queries offered after a history were not the same ones each time.
-    #[error("the queries offered after a history must be a function of the history (round {round})")]
+    #[error(
+        "the queries offered after a history must be a function of the history (round {round})"
+    )]
     OffersChanged {
         /// How long the history was.
         round: usize,
@@ -68,6 +70,9 @@ pub enum AuditError {
         /// The missing mass.
         missing: RBig,
     },
+    /// What was asked needs every history apart, and interleavings were merged.
+    #[error("interleavings were merged, so there is no one history to ask about; audit unmerged")]
+    Merged,
     /// A parameter out of range.
     #[error("{name} = {value} is out of range: {expected}")]
     Parameter {

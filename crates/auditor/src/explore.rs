@@ -249,7 +249,9 @@ where
     fn through(&self, count: usize) -> RBig {
         match count {
             0 => RBig::ONE,
-            _ => &self.draws[count - 1].reached * self.branches[count - 1].probability.as_rational(),
+            _ => {
+                &self.draws[count - 1].reached * self.branches[count - 1].probability.as_rational()
+            }
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Graph<Q, A> {
     pub(crate) masses: Masses,
     /// The largest mass that an adversary can lose to truncated draws, under each input.
     pub(crate) missing: [RBig; 2],
+    /// Whether a node stands for several histories.
+    pub(crate) merged: bool,
 }
 
 /// `(p0, p1)` of every node, times the denominator. Small numbers are much faster and give the same results.
@@ -96,6 +98,7 @@ impl<Q, A> Graph<Q, A> {
             nodes,
             masses,
             missing,
+            merged: false,
         })
     }
 
@@ -113,6 +116,7 @@ impl<Q, A> Graph<Q, A> {
             nodes: self.nodes.into_iter().map(node).collect(),
             masses: self.masses,
             missing: self.missing,
+            merged: self.merged,
         }
     }
 
@@ -187,9 +191,11 @@ fn worst_missing<Q, A>(nodes: &[Node<Q, A>]) -> [RBig; 2] {
         let mut worst = vec![RBig::ZERO; nodes.len()];
         for at in (0..nodes.len()).rev() {
             let lost = nodes[at].edges.iter().map(|edge| {
-                edge.to.iter().fold(edge.missing[input].clone(), |sum, (_, child)| {
-                    sum + &worst[*child]
-                })
+                edge.to
+                    .iter()
+                    .fold(edge.missing[input].clone(), |sum, (_, child)| {
+                        sum + &worst[*child]
+                    })
             });
             worst[at] = lost.max().unwrap_or(RBig::ZERO);
         }

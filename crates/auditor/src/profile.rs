@@ -162,11 +162,12 @@ impl Profile {
     pub fn trade_off(&self, alpha: &RBig) -> RBig {
         let inside = self.corners.windows(2).find(|pair| pair[1].0 >= *alpha);
         let power = match inside {
-            Some([(x0, y0), (x1, y1)]) if x1 > x0 => {
-                y0 + (y1 - y0) * (alpha - x0) / (x1 - x0)
-            }
+            Some([(x0, y0), (x1, y1)]) if x1 > x0 => y0 + (y1 - y0) * (alpha - x0) / (x1 - x0),
             Some([_, (_, y)]) => self.vertical_top(alpha).unwrap_or_else(|| y.clone()),
-            _ => self.corners.last().map_or(RBig::ZERO, |last| last.1.clone()),
+            _ => self
+                .corners
+                .last()
+                .map_or(RBig::ZERO, |last| last.1.clone()),
         };
         RBig::ONE - power
     }

@@ -79,35 +79,61 @@ pub(crate) fn divergence<Q: Clone, A: Clone>(
     direction: Direction,
 ) -> Result<Bounds<Exact>, AuditError> {
     demand_everything(graph)?;
-    let above_one = order.checked_sub(&Exact::ONE).filter(|above| !above.is_zero());
-    let Some(above_one) = above_one.filter(Exact::is_finite) else {
-        return Err(AuditError::Parameter {
-            name: "the order",
-            value: order.to_string(),
-            expected: "finite and above 1",
-        });
-    };
-    let over = direction.over();
+    let above_one = above_one(order)?;
     let bound = |round: Round| {
-        let mut values = vec![Exact::ZERO; graph.nodes.len()];
-        for at in (0..graph.nodes.len()).rev() {
-            let edges = &graph.nodes[at].edges;
-            let asked = edges.iter().map(|edge| -> Exact {
-                edge.to.iter().map(|(_, child)| &values[*child]).sum()
-            });
-            values[at] = asked.max().unwrap_or_else(|| {
-                let [y, x] = [over, 1 - over].map(|input| graph.masses.of(at, input));
-                power(&y, &x, &above_one, round)
-            });
-        }
-        let sum = values.swap_remove(0).max(Exact::ONE);
-        let log = sum.ln(round).unwrap_or(Exact::ZERO);
+        let sum = best_plan(graph, &above_one, direction, round).1;
+        let log = sum.max(Exact::ONE).ln(round).unwrap_or(Exact::ZERO);
         log.div(&above_one, round)
     };
     Ok(Bounds {
         least: bound(Round::Down),
         most: bound(Round::Up),
     })
+}
+
+/// An adversary whose views have at least the lower bound of [`divergence`].
+pub(crate) fn attack<Q: Clone, A: Clone>(
+    graph: &Graph<Q, A>,
+    order: &Exact,
+    direction: Direction,
+) -> Result<Attack<Q, A>, AuditError> {
+    demand_everything(graph)?;
+    let (over, above_one) = (direction.over(), above_one(order)?);
+    let (plan, sum) = best_plan(graph, &above_one, direction, Round::Down);
+    let log = sum.max(Exact::ONE).ln(Round::Down).unwrap_or(Exact::ZERO);
+    let claim = format!(
+        "the views of this adversary have a divergence of at least {:.12} of order {order}, input {over} over input {}",
+        log.div(&above_one, Round::Down).to_f64(Round::Down),
+        1 - over
+    );
+    let play = plan.play(graph, &|_| true);
+    Ok(Attack { claim, play })
+}
+
+fn above_one(order: &Exact) -> Result<Exact, AuditError> {
+    let above = order.checked_sub(&Exact::ONE);
+    let fine = |above: &Exact| !above.is_zero() && above.is_finite();
+    above.filter(fine).ok_or_else(|| AuditError::Parameter {
+        name: "the order",
+        value: order.to_string(),
+        expected: "finite and above 1",
+    })
+}
+
+/// The adversary with the largest power sum, with all sums rounded in one direction.
+fn best_plan<Q, A>(
+    graph: &Graph<Q, A>,
+    above_one: &Exact,
+    direction: Direction,
+    round: Round,
+) -> (Plan, Exact) {
+    let over = direction.over();
+    let worth = |at: usize| {
+        let [y, x] = [over, 1 - over].map(|input| graph.masses.of(at, input));
+        power(&y, &x, above_one, round)
+    };
+    // Stopping early never has a larger power sum, so only rounding could make it look better, by too little to matter.
+    Plan::best(graph, worth, |sum, part| (sum + part).rounded(round))
 }
 
 /// `y·(y/x)^(α−1)`.

@@ -26,10 +26,19 @@ fn rr(n: u64, d: u64) -> Report<(), bool> {
 fn randomized_response_by_closed_form() {
     let report = rr(3, 4);
     assert_eq!(report.total_variation().value(), Some(&ratio(1, 2)));
-    assert_eq!(report.delta(&Factor::new(2, 1).unwrap()).value(), Some(&ratio(1, 4)));
-    assert_eq!(report.delta(&Factor::new(3, 1).unwrap()).value(), Some(&RBig::ZERO));
+    assert_eq!(
+        report.delta(&Factor::new(2, 1).unwrap()).value(),
+        Some(&ratio(1, 4))
+    );
+    assert_eq!(
+        report.delta(&Factor::new(3, 1).unwrap()).value(),
+        Some(&RBig::ZERO)
+    );
     assert_eq!(report.factor(&RBig::ZERO), Some(Factor::new(3, 1).unwrap()));
-    assert_eq!(report.factor(&ratio(1, 4)), Some(Factor::new(2, 1).unwrap()));
+    assert_eq!(
+        report.factor(&ratio(1, 4)),
+        Some(Factor::new(2, 1).unwrap())
+    );
     for direction in Direction::BOTH {
         let profile = report.profile(direction);
         assert_eq!(profile.trade_off(&RBig::ZERO), RBig::ONE);
@@ -38,7 +47,11 @@ fn randomized_response_by_closed_form() {
         assert_eq!(profile.trade_off(&ratio(5, 8)), ratio(1, 8));
         // 3/4·3 + 1/4·1/3
         assert_eq!(report.power_sum(2, direction).unwrap(), Some(ratio(7, 3)));
-        let pieces: Vec<_> = profile.pieces().into_iter().map(|p| (p.from, p.y, p.x)).collect();
+        let pieces: Vec<_> = profile
+            .pieces()
+            .into_iter()
+            .map(|p| (p.from, p.y, p.x))
+            .collect();
         let expected = [
             (RBig::ZERO, RBig::ONE, RBig::ONE),
             (ratio(1, 3), ratio(3, 4), ratio(1, 4)),
@@ -52,16 +65,26 @@ fn randomized_response_by_closed_form() {
 fn renyi_intervals_hold_the_exact_power_sums() {
     let report = rr(3, 4);
     for order in [2u32, 3, 7] {
-        let sum = report.power_sum(order, Direction::ZeroOverOne).unwrap().unwrap();
+        let sum = report
+            .power_sum(order, Direction::ZeroOverOne)
+            .unwrap()
+            .unwrap();
         let bounds = report.renyi(&order.into(), Direction::ZeroOverOne).unwrap();
-        let log = |round| Exact::from_rational(&sum, round).unwrap().ln(round).unwrap();
+        let log = |round| {
+            Exact::from_rational(&sum, round)
+                .unwrap()
+                .ln(round)
+                .unwrap()
+        };
         let truth = (log(exact::Round::Down), log(exact::Round::Up));
         let scaled = |bound: &Exact| bound.times(u64::from(order) - 1);
         assert!(scaled(&bounds.least) <= truth.1 && truth.0 <= scaled(&bounds.most));
         let gap = bounds.most.checked_sub(&bounds.least).unwrap();
         assert!(gap < "1e-13".parse().unwrap(), "{gap}");
     }
-    let half = report.renyi(&"1.5".parse().unwrap(), Direction::ZeroOverOne).unwrap();
+    let half = report
+        .renyi(&"1.5".parse().unwrap(), Direction::ZeroOverOne)
+        .unwrap();
     // ln(3/4·√3 + 1/4/√3) / 0.5
     let truth = 2.0 * (0.75 * 3f64.sqrt() + 0.25 / 3f64.sqrt()).ln();
     assert!((half.least.to_f64(exact::Round::Down) - truth).abs() < 1e-12);
@@ -79,8 +102,17 @@ fn zeros_count_in_the_direction_in_which_they_are_zeros() {
     let report = audit(leak).asking(1, always(vec![()])).unwrap();
     assert_eq!(report.power_sum(2, Direction::OneOverZero).unwrap(), None);
     // Σ p0²/p1 = 1/(9/10)
-    assert_eq!(report.power_sum(2, Direction::ZeroOverOne).unwrap(), Some(ratio(10, 9)));
-    assert!(report.renyi(&2u32.into(), Direction::OneOverZero).unwrap().least.is_infinite());
+    assert_eq!(
+        report.power_sum(2, Direction::ZeroOverOne).unwrap(),
+        Some(ratio(10, 9))
+    );
+    assert!(
+        report
+            .renyi(&2u32.into(), Direction::OneOverZero)
+            .unwrap()
+            .least
+            .is_infinite()
+    );
     assert_eq!(report.profile(Direction::OneOverZero).largest_ratio(), None);
     let ratio_of_zero = report.profile(Direction::ZeroOverOne).largest_ratio();
     assert_eq!(ratio_of_zero, Some(Factor::new(10, 9).unwrap()));
@@ -265,7 +297,9 @@ fn table(rounds: usize, answers: usize, hidden: bool) -> impl Strategy<Value = T
 }
 
 fn factors() -> Vec<RBig> {
-    [(0, 1), (1, 3), (1, 1), (3, 2), (2, 1), (3, 1), (9, 1)].map(|(n, d)| ratio(n, d)).to_vec()
+    [(0, 1), (1, 3), (1, 1), (3, 2), (2, 1), (3, 1), (9, 1)]
+        .map(|(n, d)| ratio(n, d))
+        .to_vec()
 }
 
 fn check_against_brute_force(table: &Table, queries: usize) {
@@ -275,16 +309,26 @@ fn check_against_brute_force(table: &Table, queries: usize) {
     let factors = factors();
     let (deltas, sums) = brute_force(table, queries, &factors);
     for direction in Direction::BOTH {
-        let over = if direction == Direction::ZeroOverOne { 0 } else { 1 };
+        let over = if direction == Direction::ZeroOverOne {
+            0
+        } else {
+            1
+        };
         for (t, delta) in factors.iter().zip(&deltas) {
             let t = Factor::try_from(t.clone()).unwrap();
-            assert_eq!(report.profile(direction).delta(&t).value(), Some(&delta[over]));
+            assert_eq!(
+                report.profile(direction).delta(&t).value(),
+                Some(&delta[over])
+            );
             // The attack is an adversary that attains it.
             let (p0, p1) = report.attack(&t, direction).play.accepted();
             let [y, x] = if over == 0 { [p0, p1] } else { [p1, p0] };
             assert_eq!(y - t.as_rational() * x, delta[over]);
         }
-        assert_eq!(report.power_sum(2, direction).unwrap().as_ref(), Some(&sums[over]));
+        assert_eq!(
+            report.power_sum(2, direction).unwrap().as_ref(),
+            Some(&sums[over])
+        );
     }
 }
 
@@ -351,7 +395,10 @@ fn parts_that_share_a_coin_are_not_merged() {
     let part = |to| Part::new(1, move |_: &[_]| vec![Routed { to, query: () }]);
     let parts = [part(0), part(1)];
     let merged = audit(build).concurrently(&parts);
-    assert!(matches!(merged, Err(AuditError::NotIndependent { part: 1 })));
+    assert!(matches!(
+        merged,
+        Err(AuditError::NotIndependent { part: 1 })
+    ));
     let unmerged = audit(build).unmerged().concurrently(&parts).unwrap();
     assert_eq!(unmerged.total_variation().value(), Some(&RBig::ONE));
 }
@@ -366,11 +413,19 @@ fn big_and_small_integers_agree() {
                 .collect();
             root.spawn(ConComp::new(parts, Unparsable::Refuse))
         })
-        .asking(3, |history| vec![Routed { to: history.len(), query: () }])
+        .asking(3, |history| {
+            vec![Routed {
+                to: history.len(),
+                query: (),
+            }]
+        })
         .unwrap()
     };
     let small = report(3, 4);
-    assert_eq!(small.delta(&Factor::new(3, 1).unwrap()).value(), Some(&ratio(3, 8)));
+    assert_eq!(
+        small.delta(&Factor::new(3, 1).unwrap()).value(),
+        Some(&ratio(3, 8))
+    );
     let big = report((1 << 40) + 1, (1 << 40) + (1 << 39));
     let p = ratio((1 << 40) + 1, (1 << 40) + (1 << 39));
     let q = RBig::ONE - &p;

@@ -75,8 +75,8 @@ impl Table {
             let weights = table.law(input, coin, &history, query);
             let total: u64 = weights.iter().sum();
             let outcomes = weights.iter().map(|w| probability(*w, total)).enumerate();
-            let law = Categorical::new(outcomes.collect())
-                .map_err(|_| AskError::failed("weights"))?;
+            let law =
+                Categorical::new(outcomes.collect()).map_err(|_| AskError::failed("weights"))?;
             let answer = scope.draw(&law)?;
             history.push((query, answer));
             Ok(answer)
