@@ -4,7 +4,12 @@
 //! capability for that, because a closure may capture any handle; so a thread-local notes whose step is running, and
 //! every ask checks it. The note only ever *refuses*: nothing is inherited through it.
 
-use std::{cell::Cell, sync::Arc};
+use std::{
+    cell::Cell,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use crate::{error::AskError, sync::thread_local};
 
@@ -106,6 +111,28 @@ fn address(lineage: &Arc<Lineage>) -> usize {
 /// [`Root::run`]: crate::Root::run
 pub fn inside_step() -> bool {
     RUNNING.get() != ANALYST
+}
+
+/// Runs foreign code that may ask nothing and spawn nothing (a privacy map, for one); a panic is caught.
+///
+/// ```
+/// use queryable::{AskError, guarded};
+/// assert_eq!(guarded(|| 2 + 2), Ok(4));
+/// assert_eq!(guarded(|| -> u8 { panic!("a map's author was careless") }), Err(AskError::Panicked));
+/// ```
+///
+/// # Errors
+/// [`AskError::Panicked`].
+#[inline]
+pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
+    let running = Running::enter(&None);
+    let outcome = catch_unwind(AssertUnwindSafe(foreign));
+    drop(running);
+    outcome.map_err(|payload| {
+        // The payload is foreign: its destructor may panic again.
+        mem::forget(payload);
+        AskError::Panicked
+    })
 }
 
 /// Notes that a step runs, until dropped.
