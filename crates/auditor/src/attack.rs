@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Debug, Write};
 
-use dashu_base::UnsignedAbs;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
@@ -121,22 +120,57 @@ impl Plan {
     }
 }
 
+/// `y − t·x` of a history, times both denominators.
+fn excess<Q, A>(graph: &Graph<Q, A>, factor: &Factor, over: usize, at: usize) -> IBig {
+    let t = factor.as_rational();
+    let [y, x] = [over, 1 - over].map(|input| graph.masses.count(at, input));
+    IBig::from(y * t.denominator()) - IBig::from(x) * t.numerator()
+}
+
+/// The same, or nothing if it is negative: what a history is worth to an adversary that stops there.
+fn worth<Q, A>(graph: &Graph<Q, A>, factor: &Factor, over: usize, at: usize) -> UBig {
+    UBig::try_from(excess(graph, factor, over, at)).unwrap_or(UBig::ZERO)
+}
+
+impl Plan {
+    /// The plan that looks one answer ahead.
+    pub(crate) fn greedy<Q, A>(graph: &Graph<Q, A>, factor: &Factor, direction: Direction) -> Self {
+        let over = direction.over();
+        let best = |at: usize| {
+            let tells = |edge: &crate::graph::Edge<Q, A>| {
+                let answers = edge.to.iter().map(|(_, child)| worth(graph, factor, over, *child));
+                answers.fold(UBig::ZERO, |sum, part| sum + part)
+            };
+            let asked = graph.nodes[at].edges.iter().map(tells).enumerate();
+            let (number, _) = asked.max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))?;
+            Some(number)
+        };
+        Self {
+            asks: (0..graph.nodes.len()).map(best).collect(),
+        }
+    }
+}
+
 /// The adversary with the largest `y − t·x` over what was enumerated.
 pub(crate) fn best_attack<Q: Clone, A: Clone>(
     graph: &Graph<Q, A>,
     factor: &Factor,
     direction: Direction,
 ) -> Attack<Q, A> {
-    let over = direction.over();
-    let numerator = factor.as_rational().numerator().clone().unsigned_abs();
-    let denominator = factor.as_rational().denominator();
-    let excess = |at: usize| -> IBig {
-        let [y, x] = [over, 1 - over].map(|input| graph.masses.count(at, input));
-        IBig::from(y * denominator) - IBig::from(x * &numerator)
-    };
-    let worth = |at| UBig::try_from(excess(at)).unwrap_or(UBig::ZERO);
+    let worth = |at| worth(graph, factor, direction.over(), at);
     let (plan, _) = Plan::best(graph, worth, |sum, part| sum + part);
-    let play = plan.play(graph, &|at| excess(at) > IBig::ZERO);
+    described(graph, &plan, factor, direction)
+}
+
+/// A plan, and what it shows about δ.
+pub(crate) fn described<Q: Clone, A: Clone>(
+    graph: &Graph<Q, A>,
+    plan: &Plan,
+    factor: &Factor,
+    direction: Direction,
+) -> Attack<Q, A> {
+    let over = direction.over();
+    let play = plan.play(graph, &|at| excess(graph, factor, over, at) > IBig::ZERO);
     let (p0, p1) = play.accepted();
     let [y, x] = match direction {
         Direction::ZeroOverOne => [&p0, &p1],

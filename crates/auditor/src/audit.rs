@@ -242,6 +242,10 @@ impl<Q, A> Report<Q, A> {
         [&self.graph.missing[0], &self.graph.missing[1]]
     }
 
+    pub(crate) fn demand_everything(&self, what: &'static str) -> Result<(), AuditError> {
+        self.graph.demand_everything(what)
+    }
+
     /// The Rényi divergence of an order above one, in one direction, certified from both sides.
     ///
     /// # Errors
@@ -314,6 +318,16 @@ impl<Q, A> Report<Q, A> {
         A: Clone,
     {
         best_attack(&self.graph, factor, direction)
+    }
+
+    /// Whether another system gives every adversary exactly the same view: the same histories with the same
+    /// probabilities, under both inputs. Both audits must have been offered the same queries.
+    pub fn same_views(&self, other: &Report<Q, A>) -> bool
+    where
+        Q: PartialEq,
+        A: PartialEq,
+    {
+        self.graph.same_views(&other.graph)
     }
 
     /// The adversary that attains δ at this `e^ε` in the worse direction.

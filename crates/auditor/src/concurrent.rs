@@ -100,12 +100,7 @@ pub(crate) fn interleave<Q: Clone, A: Clone + Ord>(
     ordered: &Graph<Q, A>,
     parts: usize,
 ) -> Result<Graph<Q, A>, AuditError> {
-    if ordered.is_truncated() {
-        return Err(AuditError::Truncated {
-            what: "the product form of merged interleavings",
-            missing: (&ordered.missing[0]).max(&ordered.missing[1]).clone(),
-        });
-    }
+    ordered.demand_everything("the product form of merged interleavings")?;
     let fresh = || OwnNode {
         edges: vec![],
         law: [None, None],

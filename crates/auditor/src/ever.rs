@@ -38,12 +38,7 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
         if self.graph.merged {
             return Err(AuditError::Merged);
         }
-        if self.graph.is_truncated() {
-            return Err(AuditError::Truncated {
-                what: "the probability of a history",
-                missing: self.missing()[0].max(self.missing()[1]).clone(),
-            });
-        }
+        self.demand_everything("the probability of a history")?;
         let mut happened = vec![false; self.graph.nodes.len()];
         self.mark(0, &mut vec![], &happens, &mut happened);
         let worth = |at: usize| match happened[at] {

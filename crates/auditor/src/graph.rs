@@ -120,6 +120,58 @@ impl<Q, A> Graph<Q, A> {
         }
     }
 
+    /// Whether all histories have the same probabilities; an impossible history may be missing from either.
+    pub(crate) fn same_views(&self, other: &Self) -> bool
+    where
+        Q: PartialEq,
+        A: PartialEq,
+    {
+        let mut waiting = vec![(0, 0)];
+        while let Some((mine, theirs)) = waiting.pop() {
+            let same = (0..2).all(|b| self.masses.of(mine, b) == other.masses.of(theirs, b));
+            let (here, there) = (&self.nodes[mine].edges, &other.nodes[theirs].edges);
+            if !same || here.len() != there.len() {
+                return false;
+            }
+            for (a, b) in here.iter().zip(there) {
+                let possible = |graph: &Self, edge: &Edge<Q, A>| {
+                    let likely = |to: &&(Heard<A>, usize)| {
+                        (0..2).any(|input| !graph.masses.is_zero(to.1, input))
+                    };
+                    edge.to.iter().filter(likely).count()
+                };
+                let pairs: Vec<(usize, usize)> = a
+                    .to
+                    .iter()
+                    .filter_map(|(answer, to)| {
+                        let found = b.to.iter().find(|(other, _)| other == answer)?;
+                        Some((*to, found.1))
+                    })
+                    .collect();
+                let shared = pairs
+                    .iter()
+                    .filter(|(to, _)| (0..2).any(|input| !self.masses.is_zero(*to, input)))
+                    .count();
+                let all = shared == possible(self, a) && shared == possible(other, b);
+                if a.query != b.query || !all {
+                    return false;
+                }
+                waiting.extend(pairs);
+            }
+        }
+        true
+    }
+
+    /// An error if a draw was truncated.
+    pub(crate) fn demand_everything(&self, what: &'static str) -> Result<(), AuditError> {
+        if !self.is_truncated() {
+            return Ok(());
+        }
+        let [zero, one] = &self.missing;
+        let missing = zero.max(one).clone();
+        Err(AuditError::Truncated { what, missing })
+    }
+
     pub(crate) fn is_truncated(&self) -> bool {
         self.missing.iter().any(|mass| !mass.is_zero())
     }

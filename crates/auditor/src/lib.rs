@@ -1,4 +1,5 @@
 //! The exact privacy of the code that runs, over every adaptive adversary.
+pub mod adversary;
 mod attack;
 mod audit;
 mod chain;
@@ -13,6 +14,8 @@ mod join;
 mod profile;
 mod progress;
 mod renyi;
+pub mod simulate;
+mod statistical;
 mod system;
 mod truncated;
 
@@ -24,5 +27,6 @@ pub use error::AuditError;
 pub use ever::Tail;
 pub use factor::{Bounds, Factor};
 pub use profile::{Direction, Piece, Profile};
+pub use statistical::{Evidence, Sampling};
 pub use system::{Input, System, player};
 pub use truncated::{Reading, ReportsLoss, Shown, Truncated};

@@ -172,6 +172,18 @@ impl Profile {
         RBig::ONE - power
     }
 
+    /// An `e^ε` at which this corner is the best adversary.
+    pub(crate) fn where_best(&self, x: &RBig, y: &RBig) -> Factor {
+        let mut pieces = self.pieces().into_iter();
+        let mine = pieces.find(|piece| piece.x == *x && piece.y == *y);
+        let between = mine.map(|piece| match piece.to {
+            Some(to) => (piece.from + to) / RBig::from(2),
+            None => piece.from + RBig::ONE,
+        });
+        let factor = between.and_then(|t| Factor::try_from(t).ok());
+        factor.unwrap_or(Factor::ONE)
+    }
+
     /// The highest corner with this first coordinate.
     fn vertical_top(&self, x: &RBig) -> Option<RBig> {
         let at = self.corners.iter().rev().find(|corner| corner.0 == *x);

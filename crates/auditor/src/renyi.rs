@@ -32,23 +32,13 @@ impl Moment {
     }
 }
 
-fn demand_everything<Q, A>(graph: &Graph<Q, A>) -> Result<(), AuditError> {
-    if !graph.is_truncated() {
-        return Ok(());
-    }
-    Err(AuditError::Truncated {
-        what: "a Rényi divergence",
-        missing: (&graph.missing[0]).max(&graph.missing[1]).clone(),
-    })
-}
-
 /// The largest `Σ y^α·x^(1−α)` over adversaries, exactly; `None` for infinity. Also who attains it.
 pub(crate) fn moment<Q: Clone, A: Clone>(
     graph: &Graph<Q, A>,
     order: u32,
     direction: Direction,
 ) -> Result<(Option<RBig>, Attack<Q, A>), AuditError> {
-    demand_everything(graph)?;
+    graph.demand_everything("a Rényi divergence")?;
     let over = direction.over();
     let worth = |at: usize| {
         let [y, x] = [over, 1 - over].map(|input| graph.masses.of(at, input));
@@ -78,7 +68,7 @@ pub(crate) fn divergence<Q: Clone, A: Clone>(
     order: &Exact,
     direction: Direction,
 ) -> Result<Bounds<Exact>, AuditError> {
-    demand_everything(graph)?;
+    graph.demand_everything("a Rényi divergence")?;
     let above_one = above_one(order)?;
     let bound = |round: Round| {
         let sum = best_plan(graph, &above_one, direction, round).1;
@@ -97,7 +87,7 @@ pub(crate) fn attack<Q: Clone, A: Clone>(
     order: &Exact,
     direction: Direction,
 ) -> Result<Attack<Q, A>, AuditError> {
-    demand_everything(graph)?;
+    graph.demand_everything("a Rényi divergence")?;
     let (over, above_one) = (direction.over(), above_one(order)?);
     let (plan, sum) = best_plan(graph, &above_one, direction, Round::Down);
     let log = sum.max(Exact::ONE).ln(Round::Down).unwrap_or(Exact::ZERO);

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     audit::Report,
     error::AuditError,
-    factor::{Bounds, Factor},
+    factor::Bounds,
     profile::Direction,
 };
 
@@ -21,18 +21,13 @@ impl<Q: Clone, A: Clone> Claim<Q, A> for Mu {
         let Some(mu) = Exact::to_rational(self.value()) else {
             return Ok(no_guarantee());
         };
-        if report.missing().iter().any(|mass| !mass.is_zero()) {
-            return Err(AuditError::Truncated {
-                what: "the trade-off curve",
-                missing: report.missing()[0].max(report.missing()[1]).clone(),
-            });
-        }
+        report.demand_everything("the trade-off curve")?;
         let mut undecided = None;
         // The region is symmetric: one direction's corners are the reflected corners of the other.
         for (x, y) in report.profile(Direction::ZeroOverOne).corners() {
             let allowed = allowed(x, &mu);
             if *y > allowed.most {
-                let factor = steepest(report, x, y);
+                let factor = report.profile(Direction::ZeroOverOne).where_best(x, y);
                 let attack = report.attack(&factor, Direction::ZeroOverOne);
                 return Ok(Verdict::Refuted { attack });
             }
@@ -62,19 +57,4 @@ fn allowed(x: &RBig, mu: &RBig) -> Bounds<RBig> {
         least: normal(&(from.least + mu)).least.max(x.clone()),
         most: normal(&(from.most + mu)).most,
     }
-}
-
-/// An `e^ε` at which this corner is the best adversary.
-fn steepest<Q, A>(report: &Report<Q, A>, x: &RBig, y: &RBig) -> Factor {
-    let pieces = report.profile(Direction::ZeroOverOne).pieces();
-    let mine = pieces
-        .into_iter()
-        .find(|piece| piece.x == *x && piece.y == *y);
-    let between = mine.map(|piece| match piece.to {
-        Some(to) => (piece.from + to) / RBig::from(2),
-        None => piece.from + RBig::ONE,
-    });
-    between
-        .and_then(|t| Factor::try_from(t).ok())
-        .unwrap_or(Factor::ONE)
 }

@@ -1,6 +1,7 @@
 //! Claims: does a system have the loss that somebody says it has? The verdict comes with its evidence.
 
 mod approximate;
+mod curves;
 mod gaussian;
 mod normal;
 mod renyi;
