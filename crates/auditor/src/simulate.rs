@@ -10,7 +10,7 @@ use std::sync::Arc;
 use dashu_ratio::RBig;
 use queryable::{
     AskError, Machine, Scope,
-    coins::{Categorical, Distribution, Probability},
+    coins::{Categorical, Probability},
     machine,
 };
 
@@ -208,7 +208,7 @@ where
                 .map(|answer| (answer, nodes[answer.1].mass(response) / all))
                 .collect();
             let law = categorical(law).map_err(|why| AskError::failed(why.to_string()))?;
-            let (answer, next) = scope.draw(&law as &dyn Distribution<Outcome = _>)?;
+            let (answer, next): &(Heard<A>, usize) = scope.draw(&law)?;
             at = *next;
             answer.clone()
         })
