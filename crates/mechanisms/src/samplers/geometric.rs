@@ -348,6 +348,11 @@ impl DiscreteLaplace {
         self.steps.decay.loss()
     }
 
+    /// An upper bound on `−ln q`; `1/scale` exactly where there is a scale.
+    pub(crate) fn rate(&self) -> RBig {
+        self.steps.decay.rate().1
+    }
+
     fn enumerated(&self) -> &Filled<IBig> {
         self.enumeration.get(|count| {
             let decay = &self.steps.decay;
