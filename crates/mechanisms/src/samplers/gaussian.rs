@@ -107,6 +107,11 @@ impl DiscreteGaussian {
         &self.variance
     }
 
+    /// `1/2σ²`.
+    pub(crate) fn rate(&self) -> &RBig {
+        &self.rate
+    }
+
     fn has_narrow_buckets(&self) -> bool {
         self.width == Width::Small(1)
     }
