@@ -70,7 +70,7 @@ impl Noise for DiscreteLaplace {
     }
 
     fn loss(&self, change: &Change) -> Epsilon {
-        Epsilon::new(product(&change.l1, &self.rate()))
+        Epsilon::new(product(&change.l1, self.rate()))
     }
 }
 
