@@ -12,6 +12,7 @@ use measures::{
 use mechanisms::{
     additive::{Bounds, Vectors, add_noise, add_noise_to_vector, count, histogram, sum},
     decimal::{Grid, add_noise_on_grid, sum_on_grid},
+    noise::ApproxGaussian,
     response::{
         Response, Told, interactive_randomized_response, leaky_randomized_response,
         randomized_response,
@@ -386,4 +387,42 @@ fn maps_convert_to_the_other_measures() {
         .loss(&1)
         .unwrap();
     assert_eq!(*renyi.epsilon(), Exact::ratio(1, 9).unwrap());
+}
+
+#[test]
+fn the_exact_delta_of_gaussian_noise_is_exact() {
+    let noise = DiscreteGaussian::with_scale(ratio(2, 1))
+        .unwrap()
+        .enumerating(60);
+    for (epsilon, change) in [("0.1", 1), ("1", 1), ("0.7", 3), ("2", 3), ("0.01", 9)] {
+        let approx = ApproxGaussian::new(noise.clone(), exact(epsilon)).unwrap();
+        let approx = add_noise(approx);
+        let loss = approx.map().loss(&Exact::from(change as u64)).unwrap();
+        let report = audit_answer(&approx, 0, change);
+        let (least, most) = delta(&report, &exact(epsilon));
+        let claimed = loss.delta().to_f64(Round::Up);
+        assert!(
+            most <= claimed + 1e-15 && claimed <= least + 1e-15,
+            "{least} {claimed} {most}"
+        );
+    }
+    // Less than a unit costs no more than the whole one; two coordinates by zCDP.
+    let approx = ApproxGaussian::new(noise, exact("1")).unwrap();
+    let at = |change| {
+        add_noise(approx.clone())
+            .map()
+            .loss(&exact(change))
+            .unwrap()
+    };
+    assert!(measures::Loss::at_most(&at("0.5"), &at("1")));
+    assert_eq!(at("0"), EpsilonDelta::ZERO);
+    let replaced = Space::any::<Vec<usize>>(ChangeOneDistance);
+    let bars = histogram(replaced, approx, 2, |x| *x).unwrap();
+    let general = measures::convert::zcdp_delta(&"0.25".parse().unwrap(), &exact("1"));
+    assert_eq!(*bars.map().loss(&1).unwrap().delta(), general);
+    let report = audit_answer(&bars, vec![0], vec![1]);
+    assert!(delta(&report, &exact("1")).1 <= general.to_f64(Round::Down));
+    let huge = DiscreteGaussian::with_scale(ratio(100_000, 1)).unwrap();
+    let huge = add_noise(ApproxGaussian::new(huge, exact("0.001")).unwrap());
+    assert!(huge.map().loss(&Exact::ONE).unwrap().delta() < &exact("1e-6"));
 }

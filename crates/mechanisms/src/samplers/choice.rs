@@ -158,10 +158,7 @@ impl PermuteAndFlip {
         self.enumeration.get(|_| {
             let bits = ENUMERATED_BITS;
             let weights = self.penalties.weights();
-            let upper: Vec<RBig> = weights
-                .iter()
-                .map(|w| RBig::from_parts(w.hi.clone().into(), dashu_int::UBig::ONE << bits))
-                .collect();
+            let upper: Vec<RBig> = weights.iter().map(|w| w.upper(bits)).collect();
             let mass = |i: usize| weights[i].lower(bits) * none_before(&upper, i);
             (0..weights.len()).map(|i| (i, mass(i))).collect()
         })

@@ -77,6 +77,11 @@ impl Bounds {
     pub(crate) fn lower(&self, bits: usize) -> RBig {
         RBig::from_parts(self.lo.clone().into(), UBig::ONE << bits)
     }
+
+    /// The upper bound as a rational.
+    pub(crate) fn upper(&self, bits: usize) -> RBig {
+        RBig::from_parts(self.hi.clone().into(), UBig::ONE << bits)
+    }
 }
 
 /// `a − b`, zero if that is negative.

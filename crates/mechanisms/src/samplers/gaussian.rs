@@ -114,6 +114,35 @@ impl DiscreteGaussian {
         &self.rate
     }
 
+    /// Bounds on `P(Y ≥ k)`, or `None` if the normalizing sum has too many terms to be computed.
+    pub(crate) fn upper_tail(&self, k: &IBig, bits: usize) -> Option<Bounds> {
+        if !self.is_summable() {
+            return None;
+        }
+        if *k <= IBig::ZERO {
+            // P(Y ≥ k) = 1 − P(Y ≥ 1 − k), by symmetry.
+            let mirrored = self.upper_tail(&(IBig::ONE - k), bits)?;
+            return Some(mirrored.complement(bits));
+        }
+        let series = Series::new(&self.rate, true, bits + 1);
+        let below = usize::try_from(k - IBig::ONE).ok();
+        let rest = match below.and_then(|below| series.sums.get(below)) {
+            Some(sum) => series.share(sum, bits + 1).complement(bits + 1),
+            // Past the last partial sum, less than a unit is left.
+            None => Bounds {
+                lo: UBig::ZERO,
+                hi: UBig::ONE,
+            },
+        };
+        // The series is half of the whole: its share with bits + 1 digits is the whole's share with bits + 2.
+        Some(rest.narrowed(bits + 2, bits))
+    }
+
+    /// Few enough terms to sum up.
+    fn is_summable(&self) -> bool {
+        magnitude(&self.variance.ceil()) < UBig::ONE << 24usize
+    }
+
     fn has_narrow_buckets(&self) -> bool {
         self.width == Width::Small(1)
     }
@@ -197,11 +226,10 @@ impl DiscreteGaussian {
     /// Half of the normalizing sum, for enumeration. Where it has too many terms it is bounded by its integral:
     /// `Σ ≤ 1 + σ√2π` (Canonne, Kamath, Steinke 2020 Fact 18), and lower bounds of probabilities get looser by that.
     fn normalization(&self, bits: usize) -> Series {
-        let ceiling = magnitude(&self.variance.ceil());
-        if ceiling < UBig::ONE << 24usize {
+        if self.is_summable() {
             return Series::new(&self.rate, true, bits);
         }
-        let sigma = ceiling.sqrt() + UBig::ONE;
+        let sigma = magnitude(&self.variance.ceil()).sqrt() + UBig::ONE;
         let half = RBig::from(sigma) * RBig::from_parts(12534.into(), 10000u16.into()) + RBig::ONE;
         Series {
             sums: Vec::new(),

@@ -19,7 +19,9 @@ mod fixed;
 mod fraction;
 mod gaussian;
 mod geometric;
+mod laplace;
 mod real;
+mod steps;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,7 @@ mod width;
 pub use bernoulli::BernoulliExp;
 pub use choice::{ExponentialChoice, PermuteAndFlip};
 pub use gaussian::DiscreteGaussian;
-pub use geometric::{DiscreteLaplace, Geometric};
+pub use geometric::Geometric;
+pub use laplace::DiscreteLaplace;
 /// A bit with a rational probability, a uniform integer, and finitely many outcomes with rational probabilities.
 pub use queryable::coins::{Bit, Categorical, Uniform};
