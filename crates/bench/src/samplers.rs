@@ -7,6 +7,7 @@ use chacha20::ChaCha20Rng;
 use dashu_ratio::RBig;
 use mechanisms::{
     additive::add_noise,
+    decimal::{Grid, add_noise_on_grid},
     samplers::{DiscreteGaussian, DiscreteLaplace},
 };
 use opendp::{
@@ -61,6 +62,15 @@ fn at_scale(effort: Effort, scale: u16) -> Result<[f64; 4], Box<dyn std::error::
     let their_gaussian =
         make_gaussian::<_, _, ZeroConcentratedDivergence>(domain, metric, scale.into(), None)
             .map_err(|error| format!("{error:?}"))?;
+    // Floats on a grid of about a millionth: ours of decimals, theirs of halves.
+    let steps = DiscreteLaplace::new(&rational * RBig::from(1_000_000u32))?;
+    let (floats, float) = (add_noise_on_grid(Grid::new(6)?, steps), Arc::new(42.5));
+    let (domain, metric) = (
+        AtomDomain::<f64>::new_non_nan(),
+        AbsoluteDistance::<f64>::default(),
+    );
+    let their_floats = make_laplace::<_, _, MaxDivergence>(domain, metric, scale.into(), Some(-20))
+        .map_err(|error| format!("{error:?}"))?;
     let mut bits = ChaCha20Rng::from_seed([1; 32]);
     let mut more_bits = ChaCha20Rng::from_seed([2; 32]);
     let (root, data) = (Root::from_os()?, Arc::new(42));
@@ -94,6 +104,12 @@ fn at_scale(effort: Effort, scale: u16) -> Result<[f64; 4], Box<dyn std::error::
             }),
             Contestant::new("release, gaussian: OpenDP", 1, || {
                 black_box(their_gaussian.invoke(black_box(&42)).is_ok());
+            }),
+            Contestant::new("release, laplace, f64: ours", 1, || {
+                black_box(floats.invoke_in(&root, Arc::clone(&float)).is_ok());
+            }),
+            Contestant::new("release, laplace, f64: OpenDP", 1, || {
+                black_box(their_floats.invoke(black_box(&42.5)).is_ok());
             }),
             Contestant::new("laplace: our constructor", 1, || {
                 black_box(DiscreteLaplace::new(black_box(&rational).clone()).is_ok());

@@ -13,7 +13,7 @@ use odometer::{Domain, Measurement, Space};
 use crate::{
     additive::OfRecords,
     error::BuildError,
-    noise::{Change, Noise, noisy, saturate},
+    noise::{Change, Noise, noisy},
     records::{RecordMetric, RecordSpace},
 };
 
@@ -55,14 +55,19 @@ impl Grid {
     /// The nearest grid point, halves up: exact and monotone. Infinities and what is out of range become the ends, and
     /// NaN the lower one.
     fn round(self, value: f64) -> i64 {
-        match RBig::try_from(value) {
-            Ok(value) => {
-                let half = RBig::from_parts(1.into(), 2u8.into());
-                saturate((value * RBig::from(self.steps_per_unit()) + half).floor())
-            }
-            Err(_) if value > 0.0 => i64::MAX,
-            Err(_) => i64::MIN,
+        if !value.is_finite() {
+            return if value > 0.0 { i64::MAX } else { i64::MIN };
         }
+        let (mantissa, exponent) = parts(value);
+        // Below 2^53·10^15 < 2^103, so that doubling it and adding a half fit.
+        let steps = i128::from(mantissa) * i128::from(self.steps_per_unit());
+        let rounded = match exponent {
+            0.. => saturating_shl(steps, exponent as u32),
+            -120..0 => (2 * steps + (1 << -exponent)) >> (1 - exponent),
+            // Less than half a step from zero.
+            _ => 0,
+        };
+        rounded.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
     /// How many steps apart two numbers can be after rounding, if they were this far apart: rounded up.
@@ -109,6 +114,29 @@ impl fmt::Display for Decimal {
             0 => write!(f, "{sign}{whole}"),
             _ => write!(f, "{sign}{whole}.{rest}"),
         }
+    }
+}
+
+/// `value = mantissa·2^exponent`, for a finite value.
+fn parts(value: f64) -> (i64, i32) {
+    let bits = value.to_bits();
+    let fraction = (bits & ((1 << 52) - 1)) as i64;
+    let exponent = (bits >> 52 & 0x7ff) as i32;
+    let (magnitude, exponent) = match exponent {
+        0 => (fraction, -1074),
+        _ => (fraction | 1 << 52, exponent - 1075),
+    };
+    let mantissa = if value < 0.0 { -magnitude } else { magnitude };
+    (mantissa, exponent)
+}
+
+/// `value·2^by`, or an end of the range.
+fn saturating_shl(value: i128, by: u32) -> i128 {
+    match value {
+        0 => 0,
+        _ if by < value.unsigned_abs().leading_zeros().saturating_sub(1) => value << by,
+        1.. => i128::MAX,
+        _ => i128::MIN,
     }
 }
 
@@ -219,6 +247,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn rounding_is_exact(bits in any::<u64>(), near in -1e6f64..1e6, digits in 0u32..=15) {
+            let grid = Grid::new(digits).unwrap();
+            for value in [f64::from_bits(bits), near, near * 1e-6] {
+                let Ok(exact) = RBig::try_from(value) else { continue };
+                let half = RBig::from_parts(1.into(), 2u8.into());
+                let nearest = (exact * RBig::from(10u64.pow(digits)) + half).floor();
+                prop_assert_eq!(grid.round(value), crate::noise::saturate(nearest));
+            }
+        }
+
         #[test]
         fn rounded_numbers_are_as_close_as_the_map_says(a in -1e4f64..1e4, b in -1e4f64..1e4, digits in 0u32..6) {
             let grid = Grid::new(digits).unwrap();

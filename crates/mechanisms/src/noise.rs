@@ -109,8 +109,8 @@ impl Noise for DiscreteGaussian {
 /// its zCDP loss.
 ///
 /// One coordinate that changes by `d` has `δ = P(Y > εσ²/d − d/2) − e^ε·P(Y > εσ²/d + d/2)`, exactly (Canonne, Kamath,
-/// Steinke 2020 Thm 7); it grows with `d` [D: the law is log-concave], so smaller changes are covered. Otherwise, and for
-/// σ above 4096, δ is what zCDP gives. Rounded up.
+/// Steinke 2020 Thm 7). Smaller changes are covered, for this is the largest of `P(Y ≥ k) − e^ε·P(Y ≥ k + d)` over `k`, and
+/// each of these grows with `d` [D]. Otherwise, and for σ above 4096, δ is what zCDP gives. Rounded up.
 ///
 /// ```
 /// use mechanisms::{additive::add_noise, noise::ApproxGaussian, samplers::DiscreteGaussian};

@@ -24,6 +24,8 @@ pub struct Scores<F> {
 }
 
 impl<F> Scores<F> {
+    /// The scores of the candidates `0..candidates`.
+    ///
     /// # Errors
     /// [`BuildError::Empty`] without candidates; [`BuildError::NotPositive`] for the sensitivity.
     pub fn new(candidates: usize, sensitivity: &Exact, score: F) -> Result<Self, BuildError> {

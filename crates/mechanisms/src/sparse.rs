@@ -140,19 +140,28 @@ impl SparseVector {
         positives: u32,
     ) -> Result<Self, BuildError> {
         let epsilon = positive("ε", epsilon)?;
+        if positives == 0 {
+            return Err(BuildError::not_positive("the number of positives", 0));
+        }
         let shifts = sensitivity.shifts() * u64::from(positives);
         let share = RBig::from(two_thirds_power(shifts));
         let by = RBig::from(sensitivity.by);
         let threshold_epsilon = &epsilon / (RBig::ONE + &share);
         let query_epsilon = &threshold_epsilon * share;
-        if positives == 0 {
-            return Err(BuildError::not_positive("the number of positives", 0));
-        }
         Self::new(
             positives,
             DiscreteLaplace::new(&by / threshold_epsilon)?,
             DiscreteLaplace::new(by * RBig::from(shifts) / query_epsilon)?,
         )
+    }
+
+    /// Above-threshold: sparse vector that halts with its first answer "above" (Dwork, Roth 2014 Alg 1, with the better
+    /// split of ε).
+    ///
+    /// # Errors
+    /// [`BuildError::NotPositive`].
+    pub fn above_threshold(epsilon: &Exact, sensitivity: Sensitivity) -> Result<Self, BuildError> {
+        Self::for_epsilon(epsilon, sensitivity, 1)
     }
 
     /// The noise on the threshold, and the noise on each query.

@@ -173,7 +173,7 @@ fn comparisons_are_as_accurate_as_published() {
     // outside of α with probability 1 − β. Ours splits better, so its error is smaller.
     let (k, beta, epsilon) = (500, 0.01f64, 1.0);
     let alpha = (8.0 * ((k as f64).ln() + (2.0 / beta).ln()) / epsilon) as i64;
-    let svt = SparseVector::for_epsilon(&exact("1"), Sensitivity::free(1).unwrap(), 1).unwrap();
+    let svt = SparseVector::above_threshold(&exact("1"), Sensitivity::free(1).unwrap()).unwrap();
     let svt = by_index(&svt, Sensitivity::free(1).unwrap());
     let mut failures = 0;
     for seed in 0..100 {
