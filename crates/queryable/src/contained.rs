@@ -5,14 +5,10 @@
 //! (perhaps another machine's step, perhaps while it unwinds), and a chain of machines that hold one another's handles
 //! must not be dropped by recursion, because an analyst could build one that overflows the stack.
 
-use std::{
-    cell::RefCell,
-    mem,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::{cell::RefCell, mem};
 
 use crate::{
-    error::AskError, lineage::Running, machine::Machine, scope::Scope, sync::thread_local,
+    error::AskError, lineage::guarded, machine::Machine, scope::Scope, sync::thread_local,
 };
 
 /// A machine, until it is dropped.
@@ -64,10 +60,9 @@ fn drop_contained<M: Send + 'static>(machine: M) {
     // While a thread ends there may be nowhere to wait.
     let _ = WAITING.try_with(postpone);
     let Some(machine) = machine else { return };
-    let _running = Running::destructor();
-    drop_caught(machine);
+    drop_guarded(machine);
     while let Some(state) = next_waiting() {
-        drop_caught(state);
+        drop_guarded(state);
     }
 }
 
@@ -83,9 +78,7 @@ fn next_waiting() -> Option<Box<dyn Send>> {
     WAITING.try_with(next).ok().flatten()
 }
 
-fn drop_caught(state: impl Send) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(state))) {
-        // Its destructor may panic again.
-        mem::forget(payload);
-    }
+fn drop_guarded(state: impl Send) {
+    // Nobody is there to be told of a panic; the process's hook was.
+    let _ = guarded(|| drop(state));
 }

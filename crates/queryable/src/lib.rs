@@ -62,7 +62,7 @@ mod turn;
 pub use error::AskError;
 pub use handle::Queryable;
 pub use interaction::{AnalystCoins, Heard, Move, Round, Transcript, View};
-pub use lineage::{MAX_DEPTH, inside_step};
+pub use lineage::{MAX_DEPTH, guarded, inside_step};
 pub use machine::{Machine, machine, once};
 pub use postprocess::{Chain, DEFAULT_STEPS, PostProcessor, Received, Sent, Side, translate};
 pub use root::Root;

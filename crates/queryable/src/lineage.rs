@@ -4,7 +4,12 @@
 //! capability for that, because a closure may capture any handle; so a thread-local notes whose step is running, and
 //! every ask checks it. The note only ever *refuses*: nothing is inherited through it.
 
-use std::{cell::Cell, sync::Arc};
+use std::{
+    cell::Cell,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use crate::{error::AskError, sync::thread_local};
 
@@ -71,7 +76,7 @@ impl Position {
     }
 
     /// May the code that runs on this thread use what stands here? The analyst may use everything; a step, what is
-    /// strictly below its own machine; a destructor, nothing.
+    /// strictly below its own machine; a destructor or other guarded code, nothing.
     #[inline]
     pub(crate) fn check_reachable(&self) -> Result<(), AskError> {
         let Now { who, .. } = now();
@@ -112,8 +117,8 @@ const ANALYST: usize = 0;
 // No allocation lives at these addresses.
 /// A step of a machine that has spawned nothing yet.
 const CHILDLESS: usize = 1;
-/// The destructor of a machine's state.
-const DESTRUCTOR: usize = 2;
+/// A machine's destructor, or other guarded code.
+const OUTCAST: usize = 2;
 
 thread_local! {
     static NOW: Cell<Now> = const { Cell::new(Now { who: ANALYST, steps: 0 }) };
@@ -132,7 +137,29 @@ pub fn inside_step() -> bool {
     now().who != ANALYST
 }
 
-/// Notes that a step or a destructor runs, until dropped.
+/// Runs foreign code that may ask nothing and spawn nothing (a privacy map, for one); a panic is caught.
+///
+/// ```
+/// use queryable::{AskError, guarded};
+/// assert_eq!(guarded(|| 2 + 2), Ok(4));
+/// assert_eq!(guarded(|| -> u8 { panic!("a map's author was careless") }), Err(AskError::Panicked));
+/// ```
+///
+/// # Errors
+/// [`AskError::Panicked`].
+#[inline]
+pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
+    let running = Running::outcast();
+    let outcome = catch_unwind(AssertUnwindSafe(foreign));
+    drop(running);
+    outcome.map_err(|payload| {
+        // The payload is foreign: its destructor may panic again.
+        mem::forget(payload);
+        AskError::Panicked
+    })
+}
+
+/// Notes that a step or other foreign code runs, until dropped.
 pub(crate) struct Running {
     before: Now,
 }
@@ -153,12 +180,13 @@ impl Running {
         })
     }
 
-    /// The destructor of a machine's state: it sees data, and has nobody to ask.
-    pub(crate) fn destructor() -> Self {
+    /// Foreign code that has nobody to ask.
+    #[inline]
+    fn outcast() -> Self {
         NOW.with(|now| {
             let before = now.get();
             now.set(Now {
-                who: DESTRUCTOR,
+                who: OUTCAST,
                 ..before
             });
             Self { before }

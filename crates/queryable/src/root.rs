@@ -131,6 +131,16 @@ impl Root {
             .coins(self.0.spawned.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// May the code that runs on this thread use this root now?
+    ///
+    /// # Errors
+    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below; [`AskError::OutOfTurn`] if
+    /// a sequential composition above has moved on.
+    pub fn check(&self) -> Result<(), AskError> {
+        self.0.position.check_reachable()?;
+        self.0.lease.check()
+    }
+
     /// Runs a function as if it were one step of a machine of its own: with its own coins and scope, on the data side,
     /// a panic caught. It runs only while all of `turns` and this root's own are current, and whatever it spawns lives
     /// under them.

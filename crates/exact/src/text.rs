@@ -1,0 +1,72 @@
+//! The exact text of a number: a decimal of at most 40 digits, otherwise `m*2^i*5^j`. It reads back
+//! as the same number, and is what serde writes.
+
+use dashu_base::BitTest;
+use dashu_int::UBig;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::repr::{Exact, five_to};
+
+/// The longest decimal that is written out in full, in digits.
+const DIGITS: usize = 40;
+
+impl Exact {
+    /// All digits of a finite number and the power of ten that they count, if there are few.
+    pub(crate) fn short_decimal(&self, most: usize) -> Option<(String, i64)> {
+        let (mantissa, two, five) = self.reduced();
+        let ten = two.min(five);
+        let digits_bound = mantissa.bit_len() as i64 + (two - ten) + 2 * (five - ten);
+        if digits_bound > 4 * most as i64 {
+            return None;
+        }
+        let digits = ((mantissa * five_to(five - ten)) << (two - ten) as usize).to_string();
+        (digits.len() <= most).then_some((digits, ten))
+    }
+
+    /// The exact text.
+    pub(crate) fn text(&self) -> String {
+        if self.is_infinite() {
+            return "inf".to_owned();
+        }
+        if let Some((digits, ten)) = self.short_decimal(DIGITS) {
+            return decimal(&digits, ten);
+        }
+        let (mantissa, two, five): (UBig, i64, i64) = self.reduced();
+        match five {
+            0 => format!("{mantissa}*2^{two}"),
+            _ => format!("{mantissa}*2^{two}*5^{five}"),
+        }
+    }
+}
+
+/// `digits · 10^ten`, in plain notation where that is not long.
+pub(crate) fn decimal(digits: &str, ten: i64) -> String {
+    let point = digits.len() as i64 + ten;
+    if ten >= 0 && point <= 21 {
+        return format!("{digits}{}", "0".repeat(ten as usize));
+    }
+    if ten < 0 && point > 0 {
+        let (whole, fraction) = digits.split_at(point as usize);
+        return format!("{whole}.{fraction}");
+    }
+    if ten < 0 && point > -6 {
+        return format!("0.{}{digits}", "0".repeat(-point as usize));
+    }
+    match digits.split_at(1) {
+        (first, "") => format!("{first}e{}", point - 1),
+        (first, rest) => format!("{first}.{rest}e{}", point - 1),
+    }
+}
+
+impl Serialize for Exact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text())
+    }
+}
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Exact, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

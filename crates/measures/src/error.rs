@@ -1,0 +1,129 @@
+//! The errors of this crate. They are part of what an analyst sees, so they are plain values: comparable, ordered,
+//! with the offending input as text.
+
+use thiserror::Error;
+
+/// A value that is not a loss, or not a loss of the measure at hand.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+#[non_exhaustive]
+pub enum LossError {
+    /// A probability outside of `[0, 1]`.
+    #[error("δ must lie in [0, 1], got {delta}")]
+    Delta {
+        /// The value that was given.
+        delta: String,
+    },
+    /// A Rényi order that is not a finite number above 1.
+    #[error("a Rényi order must be finite and above 1, got {order}")]
+    Order {
+        /// The value that was given.
+        order: String,
+    },
+    /// A set of Rényi orders that is empty, or not strictly increasing.
+    #[error(
+        "the orders of a Rényi curve must be strictly increasing and at least one, got {orders}"
+    )]
+    Orders {
+        /// The orders that were given.
+        orders: String,
+    },
+    /// A loss that another measure, or this measure with other parameters, would have given.
+    #[error("the loss {loss} does not belong to the measure {measure}")]
+    Foreign {
+        /// The loss, as displayed.
+        loss: String,
+        /// The measure, as debugged.
+        measure: String,
+    },
+    /// Text that cannot be read as a loss.
+    #[error("cannot read {text:?} as a loss: expected {expected}")]
+    Text {
+        /// The text.
+        text: String,
+        /// What would have been understood.
+        expected: String,
+    },
+}
+
+/// A privacy map has no loss to give.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+#[non_exhaustive]
+pub enum MapError {
+    /// The map's own function failed.
+    #[error("the privacy map failed at distance {distance}: {reason}")]
+    Failed {
+        /// The distance that was asked.
+        distance: String,
+        /// What the map's author had to say.
+        reason: String,
+    },
+    /// The map gave something that is not a loss of its measure.
+    #[error("the privacy map gave a senseless loss at distance {distance}: {source}")]
+    Senseless {
+        /// The distance that was asked.
+        distance: String,
+        /// Why it is not a loss.
+        source: LossError,
+    },
+}
+
+impl MapError {
+    /// A failure with a reason, for the authors of maps.
+    ///
+    /// ```
+    /// use measures::MapError;
+    /// assert!(MapError::failed(&3, "not calibrated").to_string().contains("distance 3"));
+    /// ```
+    pub fn failed(distance: &impl ToString, reason: impl Into<String>) -> Self {
+        MapError::Failed {
+            distance: distance.to_string(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// A rule or a conversion cannot be set up, or cannot be applied to these losses.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+#[non_exhaustive]
+pub enum RuleError {
+    /// A parameter outside of the range in which the theorem holds.
+    #[error("{name} = {value} is out of range: {expected}")]
+    Parameter {
+        /// The parameter's name in the theorem.
+        name: String,
+        /// The value that was given.
+        value: String,
+        /// The range in which the theorem holds.
+        expected: String,
+    },
+    /// A budget that no launch could ever fit, or that is no budget at all.
+    #[error("the budget {budget} cannot be used: {reason}")]
+    Budget {
+        /// The budget that was given.
+        budget: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A loss that does not belong to the rule's measure.
+    #[error(transparent)]
+    Loss(#[from] LossError),
+}
+
+impl RuleError {
+    /// A parameter out of range, for the authors of rules and conversions.
+    pub fn parameter(name: &str, value: &impl ToString, expected: &str) -> Self {
+        RuleError::Parameter {
+            name: name.into(),
+            value: value.to_string(),
+            expected: expected.into(),
+        }
+    }
+
+    /// A budget that cannot be used, for the authors of rules.
+    pub fn budget(budget: &impl ToString, reason: &str) -> Self {
+        RuleError::Budget {
+            budget: budget.to_string(),
+            reason: reason.into(),
+        }
+    }
+}

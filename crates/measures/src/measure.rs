@@ -1,0 +1,49 @@
+//! What a measure is: a set of losses, partially ordered, with a least and a greatest one (000 Def 2.1). How losses
+//! compose is left to the [rules](crate::rule), because one measure has many.
+
+use crate::LossError;
+use std::fmt::{Debug, Display};
+
+/// A privacy loss: a value in a partially ordered set.
+///
+/// The order is the method [`at_most`](Loss::at_most) and not `PartialOrd`, because the derived order of a tuple is
+/// lexicographic and would call `(1, 0.9)` smaller than `(2, 0)`. `a.at_most(b)` means that a mechanism with loss `a`
+/// certainly has loss `b`. Two losses may be incomparable.
+pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
+    /// Whether every mechanism with this loss has the loss `other` as well.
+    fn at_most(&self, other: &Self) -> bool;
+}
+
+/// A way to measure privacy loss (000 Def 2.1). A measure is a value, because it may have parameters: an order, a set of
+/// orders.
+///
+/// ```
+/// use measures::{ApproxDp, Loss, Measure, PureDp};
+/// assert!(PureDp.zero().at_most(&"0.1".parse()?));
+/// assert!(ApproxDp.check(&"(1, 1e-6)".parse()?).is_ok());
+/// # Ok::<(), measures::LossError>(())
+/// ```
+pub trait Measure: Clone + PartialEq + Debug + Send + Sync + 'static {
+    /// The losses of this measure.
+    type Loss: Loss;
+
+    /// The least loss: the answers do not depend on the data at all.
+    fn zero(&self) -> Self::Loss;
+
+    /// The greatest loss: no guarantee.
+    fn infinity(&self) -> Self::Loss;
+
+    /// Whether this is a loss of this measure, with its parameters. What a privacy map returns is checked with this.
+    ///
+    /// The default accepts everything: right where the loss type cannot hold a senseless value.
+    fn check(&self, loss: &Self::Loss) -> Result<(), LossError> {
+        let _ = loss;
+        Ok(())
+    }
+}
+
+/// A loss that can be multiplied by a distance, for [linear maps](crate::PrivacyMap::linear).
+pub trait Scale: Loss {
+    /// This loss times `by`, rounded up.
+    fn scaled(&self, by: &exact::Exact) -> Self;
+}

@@ -1,0 +1,98 @@
+//! How far apart two inputs are. A metric is only a name with a type of distances: the data live elsewhere.
+
+use exact::Exact;
+use std::fmt::{self, Debug, Display};
+use std::hash::Hash;
+
+/// A distance between inputs, partially ordered: `a.at_most(b)` means that inputs at distance `a` are at distance `b`.
+pub trait Distance: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static {
+    /// Whether inputs at this distance are at distance `other` as well.
+    fn at_most(&self, other: &Self) -> bool;
+}
+
+/// A distance that is a number, for [linear maps](crate::PrivacyMap::linear).
+pub trait Number: Distance {
+    /// The distance as a number.
+    fn number(&self) -> Exact;
+}
+
+/// A way to tell how far apart two inputs are.
+pub trait Metric: Clone + PartialEq + Debug + Send + Sync + 'static {
+    /// What distances look like.
+    type Distance: Distance;
+}
+
+/// A metric in which inputs at distance `n` are linked by a path of `n` steps of distance 1, as
+/// [group privacy](crate::GroupPrivacy) needs.
+pub trait UnitSteps: Metric<Distance = u32> {}
+
+impl Distance for u32 {
+    fn at_most(&self, other: &Self) -> bool {
+        self <= other
+    }
+}
+
+impl Number for u32 {
+    fn number(&self) -> Exact {
+        Exact::from(*self)
+    }
+}
+
+impl Distance for Exact {
+    fn at_most(&self, other: &Self) -> bool {
+        self <= other
+    }
+}
+
+impl Number for Exact {
+    fn number(&self) -> Exact {
+        self.clone()
+    }
+}
+
+/// Defines metrics without parameters.
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $name:ident: $distance:ty;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name;
+
+        impl Metric for $name {
+            type Distance = $distance;
+        }
+    )*};
+}
+
+metrics! {
+    /// The number of records to add and remove to turn one data set into the other.
+    SymmetricDistance: u32;
+    /// The number of records to replace to turn one data set into another of the same size.
+    ChangeOneDistance: u32;
+    /// The absolute difference of two numbers.
+    AbsoluteDistance: Exact;
+    /// The sum of the absolute differences of two vectors' coordinates.
+    L1Distance: Exact;
+    /// The root of the sum of the squared differences of two vectors' coordinates.
+    L2Distance: Exact;
+    /// A plain relation: two inputs are neighbours, and nothing more is said.
+    Neighbours: Neighbouring;
+}
+
+impl UnitSteps for SymmetricDistance {}
+impl UnitSteps for ChangeOneDistance {}
+
+/// The only distance of [`Neighbours`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Neighbouring;
+
+impl Distance for Neighbouring {
+    fn at_most(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Display for Neighbouring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("neighbouring")
+    }
+}

@@ -1,0 +1,135 @@
+//! Settling a launch: every account from the leaf's to the root, or to a reserved filter, admits it, and then all charge
+//! it as one step.
+//!
+//! Quotes are taken on the way up with no lock held. Then the accounts lock their books from the leaf to the root, each
+//! checks, and all commit while unlocking from the root to the leaf. There is one order of locks, so there is no
+//! deadlock; nothing is allocated.
+
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+};
+
+use measures::{FilterRule, Measure, Metric};
+use queryable::{Turn, guarded};
+
+use crate::{
+    account::{Account, Demand, No},
+    bill::Bill,
+    error::LaunchError,
+    measurement::Description,
+};
+
+/// Whoever pays for launches, as seen from below.
+pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
+    /// Admits and charges a launch here and everywhere above, after `below` has locked.
+    fn settle(
+        &self,
+        bill: &Bill<MI, M>,
+        launch: &Launch<'_>,
+        below: &dyn Locks,
+    ) -> Result<(), LaunchError>;
+
+    fn depth(&self) -> u16;
+
+    /// What one more launch could cost at this distance, for every capped account from here upwards that counts in the
+    /// same measure and distance.
+    fn remaining(&self, d_in: &MI::Distance, each: &mut dyn FnMut(M::Loss));
+}
+
+pub(crate) type Parent<MI, M> = Arc<dyn Payer<MI, M>>;
+
+/// A launch on its way up.
+pub(crate) struct Launch<'a> {
+    pub(crate) description: &'a Arc<Description>,
+    /// The turn of the launch under every sequential account on the way.
+    pub(crate) turns: RefCell<Vec<Turn>>,
+    /// Only if exactly this many launches have been charged to the leaf's account, which takes this.
+    pub(crate) launched: Cell<Option<u64>>,
+    /// How many launches this stands for: one, unless a snapshot is restored.
+    pub(crate) count: u64,
+}
+
+/// The accounts below, which lock first.
+pub(crate) trait Locks {
+    /// Locks and checks everything below, then runs `above`; commits if that agrees.
+    fn lock_then(&self, above: &mut dyn FnMut() -> bool);
+}
+
+/// Below the leaf's account there is nothing.
+pub(crate) struct Bottom;
+
+impl Locks for Bottom {
+    #[inline]
+    fn lock_then(&self, above: &mut dyn FnMut() -> bool) {
+        above();
+    }
+}
+
+struct Frame<'a, MI: Metric, R: FilterRule> {
+    account: &'a Account<MI, R>,
+    demand: Demand<'a, MI, R>,
+    below: &'a dyn Locks,
+    /// Set when this account said no.
+    no: RefCell<Option<No<R>>>,
+}
+
+impl<MI: Metric, R: FilterRule> Locks for Frame<'_, MI, R> {
+    #[inline]
+    fn lock_then(&self, above: &mut dyn FnMut() -> bool) {
+        self.below.lock_then(&mut || {
+            self.account
+                .charge(&self.demand, above)
+                .unwrap_or_else(|no| {
+                    self.no.replace(Some(no));
+                    false
+                })
+        });
+    }
+}
+
+impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
+    fn settle(
+        &self,
+        bill: &Bill<MI, R::Child>,
+        launch: &Launch<'_>,
+        below: &dyn Locks,
+    ) -> Result<(), LaunchError> {
+        let demand = Demand {
+            bill,
+            description: launch.description,
+            quote: self.quote(bill, launch.description)?,
+            launched: launch.launched.take(),
+            turns: &launch.turns,
+            count: launch.count,
+        };
+        let frame = Frame {
+            account: self,
+            demand,
+            below,
+            no: RefCell::new(None),
+        };
+        let settled = match &self.parent {
+            Some(parent) => parent.settle(bill, launch, &frame),
+            // A rule may be somebody's code, too: it runs under the locks, so it may use no session.
+            None => guarded(|| frame.lock_then(&mut || true)).map_err(LaunchError::Unusable),
+        };
+        match frame.no.take() {
+            Some(no) => Err(self.explain(no, launch.description, frame.demand.quote.as_ref())),
+            None => settled,
+        }
+    }
+
+    fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    fn remaining(&self, d_in: &MI::Distance, each: &mut dyn FnMut(<R::Child as Measure>::Loss)) {
+        if let Some(remaining) = Account::remaining(self, d_in) {
+            each(remaining);
+        }
+        if let Some(parent) = &self.parent {
+            parent.remaining(d_in, each);
+        }
+    }
+}
