@@ -6,8 +6,8 @@ use exact::Exact;
 
 use super::different::{DifferentLoss, Group};
 use super::equal::EqualLoss;
-use super::grid::rounded_responses;
 use super::optimal::{self, Target, target};
+use super::spread::responses;
 use crate::numeric::Float;
 use crate::{
     ApproxDp, Epsilon, EpsilonDelta, FixedRule, Interleaving, PureDp, Rule, RuleError, convert,
@@ -60,8 +60,8 @@ pub enum Method {
     Equal,
     /// Few different ε: all outcomes are enumerated, at most `1e-12` above the exact value.
     Enumerated,
-    /// Many different ε: each is rounded up to a grid whose points number `2^26/k` (between `2^10` and `2^20`) over
-    /// `Σε`. The answer is the exact one, for parameters `ε_j + h` with `h = Σε/points`, up to one more grid step `2h`.
+    /// Many different ε: the losses are put on a grid of step `h`, with `2^26/k` points (between `2^10` and `2^20`) over
+    /// `±Σε`. The answer is at most `(k+1)·h` above the exact value, and in practice much nearer.
     Grid,
     /// More than `2^34` equal or `2^16` different ε: the zCDP bound, valid but not optimal.
     Concentrated,
@@ -122,7 +122,7 @@ impl Optimal {
                 })
             }
             (Method::Grid, _) => self.left(losses, |left| {
-                rounded_responses(&groups(losses)).map(|grid| grid.epsilon_at(&left))
+                responses(&groups(losses)).map(|grid| grid.epsilon_at(&left))
             }),
             (Method::Concentrated, _) => self.left(losses, |left| concentrated(losses, left)),
         }
