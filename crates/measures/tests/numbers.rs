@@ -8,7 +8,7 @@ use measures::adaptive::{
 };
 use measures::{
     Adaptive, ApproxDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, FilterRule, Interleaving, Mu,
-    Orders, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, Rule, RuleError, Tallied, Tally,
+    Orders, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, Rho, Rule, RuleError, Tallied, Tally,
     TimeUniform, Zcdp,
 };
 
@@ -156,6 +156,25 @@ fn the_bound_through_zcdp_is_its_formula_and_beats_whitehouse() {
         assert!((epsilon / best - 1.0).abs() < 1e-8, "{epsilon} {best}");
         let older = whitehouse.loss(&tally_of(&whitehouse, list));
         assert!(total.bound().epsilon() < older.bound().epsilon());
+    }
+}
+
+#[test]
+fn the_bound_through_zcdp_agrees_with_the_conversions() {
+    let rule = ConcentratedOdometer::new(exact("1e-6"), exact("1e-5")).unwrap();
+    for list in LISTS {
+        let total = rule.loss(&tally_of(&rule, list));
+        let rho = list.iter().map(|&(epsilon, n)| {
+            let pure = Epsilon::new(Exact::try_from(epsilon).unwrap());
+            measures::convert::pure_to_zcdp(&pure).value().times(n)
+        });
+        let converted = measures::convert::zcdp_epsilon(&Rho::new(rho.sum()), &exact("1e-6"));
+        let ratio = total
+            .bound()
+            .epsilon()
+            .div(&converted, Round::Up)
+            .to_f64(Round::Up);
+        assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
     }
 }
 
