@@ -258,6 +258,11 @@ fn a_child_without_epsilon_costs_what_the_spec_says() {
         format!("{:.6}", total.bound().epsilon().to_f64(Round::Up)),
         "0.003977"
     );
+    // So it is no time-uniform bound for children with δ > 0: one (0, 0.005)-DP bit with the laws (.5025, .4975) and
+    // (.4975, .5025) has a larger realized loss with certainty.
+    let ratio = Exact::ratio_rounded(5025, 4975, Round::Down).unwrap();
+    let realized = ratio.ln(Round::Down).unwrap();
+    assert!(realized > exact("0.01") && realized > *total.bound().epsilon());
     let above = rule.start().after(&pair("(0, 0.0051)"), 1);
     assert_eq!(rule.loss(&above).bound(), &EpsilonDelta::INFINITY);
 
