@@ -36,7 +36,7 @@
 mod concentrated;
 mod dual;
 mod gaussian;
-mod orders;
+pub(crate) mod orders;
 mod pure;
 mod renyi;
 
