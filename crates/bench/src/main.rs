@@ -3,6 +3,7 @@
 
 mod measure;
 mod numbers;
+mod rules;
 
 use std::process::ExitCode;
 
@@ -20,11 +21,18 @@ const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) ->
 }
 
 /// To add one: a module, and a line here.
-const SUBCOMMANDS: &[Subcommand] = &[subcommand(
-    "numbers",
-    "exact numbers and OpenDP's directed floats",
-    numbers::run,
-)];
+const SUBCOMMANDS: &[Subcommand] = &[
+    subcommand(
+        "numbers",
+        "exact numbers and OpenDP's directed floats",
+        numbers::run,
+    ),
+    subcommand(
+        "rules",
+        "composition rules: a launch, a million children",
+        rules::run,
+    ),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
