@@ -4,6 +4,7 @@
 mod ask;
 mod measure;
 mod numbers;
+mod rules;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         numbers::run,
     ),
     subcommand("ask", "what asking and spawning a machine costs", ask::run),
+    subcommand(
+        "rules",
+        "composition rules: a launch, a million children",
+        rules::run,
+    ),
 ];
 
 fn main() -> ExitCode {
