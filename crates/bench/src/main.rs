@@ -1,6 +1,7 @@
 //! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
+mod ask;
 mod measure;
 mod numbers;
 mod rules;
@@ -32,6 +33,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "composition rules: a launch, a million children",
         rules::run,
     ),
+    subcommand("ask", "what asking and spawning a machine costs", ask::run),
 ];
 
 fn main() -> ExitCode {
