@@ -28,12 +28,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "exact numbers and OpenDP's directed floats",
         numbers::run,
     ),
-    subcommand("ask", "what asking and spawning a machine costs", ask::run),
     subcommand(
         "rules",
         "composition rules: a launch, a million children",
         rules::run,
     ),
+    subcommand("ask", "what asking and spawning a machine costs", ask::run),
 ];
 
 fn main() -> ExitCode {
