@@ -95,3 +95,32 @@ pub fn refusal(error: LaunchError) -> Refusal {
         other => panic!("not a refusal: {other:?}"),
     }
 }
+
+/// A mechanism that costs this much at any distance.
+pub fn flat<M: Measure>(measure: M, cost: &str) -> On<M, ()>
+where
+    M::Loss: FromStr,
+    <M::Loss as FromStr>::Err: std::fmt::Debug,
+{
+    let cost: M::Loss = loss(cost);
+    let map = PrivacyMap::new(SymmetricDistance, measure, move |_| Ok(cost.clone()));
+    Measurement::new("flat", records(), map, |_, _| Ok(()))
+}
+
+/// A session under this rule.
+pub fn open_with<R: measures::Adaptive>(rule: R) -> Session<Records, SymmetricDistance, R> {
+    Odometer::new(records(), rule).open(vec![1, 2, 3]).unwrap()
+}
+
+/// A filter under this rule, at distance 1.
+pub fn filtered_with<R: measures::FilterRule>(
+    rule: R,
+    budget: &str,
+) -> Session<Records, SymmetricDistance, R>
+where
+    measures::TotalLoss<R>: FromStr,
+    <measures::TotalLoss<R> as FromStr>::Err: std::fmt::Debug,
+{
+    let filter = Odometer::new(records(), rule).filter(1, loss(budget));
+    filter.unwrap().invoke(vec![1, 2, 3]).unwrap()
+}
