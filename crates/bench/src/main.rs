@@ -1,8 +1,13 @@
 //! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
+mod filter;
+mod loss;
 mod measure;
+mod nested;
 mod numbers;
+mod ours;
+mod theirs;
 
 use std::process::ExitCode;
 
