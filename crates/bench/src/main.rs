@@ -1,12 +1,14 @@
 //! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
+mod ask;
 mod filter;
 mod loss;
 mod measure;
 mod nested;
 mod numbers;
 mod ours;
+mod rules;
 mod theirs;
 
 use std::process::ExitCode;
@@ -25,11 +27,30 @@ const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) ->
 }
 
 /// To add one: a module, and a line here.
-const SUBCOMMANDS: &[Subcommand] = &[subcommand(
-    "numbers",
-    "exact numbers and OpenDP's directed floats",
-    numbers::run,
-)];
+const SUBCOMMANDS: &[Subcommand] = &[
+    subcommand(
+        "numbers",
+        "exact numbers and OpenDP's directed floats",
+        numbers::run,
+    ),
+    subcommand(
+        "rules",
+        "composition rules: a launch, a million children",
+        rules::run,
+    ),
+    subcommand("ask", "what asking and spawning a machine costs", ask::run),
+    subcommand(
+        "filter",
+        "launches under a filter, and OpenDP's filter and odometer",
+        filter::run,
+    ),
+    subcommand(
+        "loss",
+        "asking for the privacy loss, and OpenDP's odometer",
+        loss::run,
+    ),
+    subcommand("nested", "nested sessions, two threads, memory", nested::run),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

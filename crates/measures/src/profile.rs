@@ -12,6 +12,7 @@ use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 
 use crate::hull::{Corner, lower_hull, nowhere_below, value_at};
+use crate::numeric::{exp, ln_up};
 use crate::{EpsilonDelta, Loss, LossError, Measure};
 
 /// A privacy profile: the least curve, convex in `e^ε`, that some claims of (ε, δ)-privacy imply together. As a loss,
@@ -35,7 +36,7 @@ pub struct Profile {
 impl Profile {
     /// The profile that all of these claims imply together; each `e^ε` is rounded up. No claims: no guarantee.
     pub fn new(claims: impl IntoIterator<Item = EpsilonDelta>) -> Profile {
-        let odds = |claim: EpsilonDelta| (claim.epsilon().exp(Round::Up), claim.delta().clone());
+        let odds = |claim: EpsilonDelta| (exp(claim.epsilon(), Round::Up), claim.delta().clone());
         let finite = claims.into_iter().filter(|claim| !claim.is_infinite());
         Profile::of_odds(finite.map(odds))
     }
@@ -60,7 +61,7 @@ impl Profile {
 
     /// δ at this ε, rounded up.
     pub fn delta_at(&self, epsilon: &Exact) -> Exact {
-        let odds = epsilon.exp(Round::Down).to_rational();
+        let odds = exp(epsilon, Round::Down).to_rational();
         let delta = match odds {
             Some(odds) => value_at(&self.corners, &odds),
             None => self.corners.last().map(|last| last.y.clone()),
@@ -84,10 +85,7 @@ impl Profile {
             }
             None => right.x.clone(),
         };
-        round_up(&odds)
-            .max(Exact::ONE)
-            .ln(Round::Up)
-            .unwrap_or(Exact::INFINITY)
+        ln_up(&round_up(&odds))
     }
 
     /// The corners as `(e^ε, δ)`, without the fixed one.

@@ -12,6 +12,7 @@ use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 
 use crate::hull::{Corner, Line, envelope, lower_hull, nowhere_below, value_at};
+use crate::numeric::exp;
 use crate::{EpsilonDelta, Loss, LossError, Measure};
 
 /// A trade-off function: convex, falling, at most `1 − x`, piecewise linear. As a loss, `f ⪯ g` iff `f ≥ g` everywhere.
@@ -80,7 +81,7 @@ impl Tradeoff {
     /// down: a mechanism is (ε, δ)-private iff it is `f_{ε,δ}`-private.
     pub fn from_approx(loss: &EpsilonDelta) -> Tradeoff {
         let kept = Exact::ONE.saturating_sub(loss.delta());
-        let sides = Exact::ONE + loss.epsilon().exp(Round::Up);
+        let sides = Exact::ONE + exp(loss.epsilon(), Round::Up);
         let middle = kept.div(&sides, Round::Down);
         let points = [
             (Exact::ZERO, kept.clone()),

@@ -213,16 +213,12 @@ impl Float {
             return Exact::ZERO;
         }
         // Far outside of every sensible range the rational would need gigabytes.
-        if self.magnitude() > EXTREME {
-            return Exact::INFINITY;
-        }
-        let value = if self.magnitude() < -EXTREME {
-            if round == Round::Down {
-                return Exact::ZERO;
-            }
-            Float::power_of_two(-EXTREME)
-        } else {
-            self.clone().round(128, round)
+        let value = match (self.magnitude(), round) {
+            (EXTREME.., Round::Up) => return Exact::INFINITY,
+            (EXTREME.., Round::Down) => Float::power_of_two(EXTREME - 1),
+            (..=TINY, Round::Down) => return Exact::ZERO,
+            (..=TINY, Round::Up) => Float::power_of_two(TINY),
+            _ => self.clone().round(128, round),
         };
         Exact::from_rational(&value.to_rational(), round).unwrap_or(Exact::INFINITY)
     }
@@ -238,6 +234,7 @@ impl Float {
 
 /// Exponents past this are treated as zero or infinity when a value leaves this module.
 const EXTREME: i64 = 1 << 13;
+const TINY: i64 = -EXTREME;
 
 fn bit_length(value: &IBig) -> i64 {
     value.bit_len() as i64
