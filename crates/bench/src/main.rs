@@ -2,9 +2,14 @@
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
 mod ask;
+mod filter;
+mod loss;
 mod measure;
+mod nested;
 mod numbers;
+mod ours;
 mod rules;
+mod theirs;
 
 use std::process::ExitCode;
 
@@ -34,6 +39,17 @@ const SUBCOMMANDS: &[Subcommand] = &[
         rules::run,
     ),
     subcommand("ask", "what asking and spawning a machine costs", ask::run),
+    subcommand(
+        "filter",
+        "launches under a filter, and OpenDP's filter and odometer",
+        filter::run,
+    ),
+    subcommand(
+        "loss",
+        "asking for the privacy loss, and OpenDP's odometer",
+        loss::run,
+    ),
+    subcommand("nested", "nested sessions, two threads, memory", nested::run),
 ];
 
 fn main() -> ExitCode {
