@@ -1,3 +1,4 @@
+#![allow(dead_code, reason = "each test uses some of it")]
 //! Filters and odometers of the `odometer` crate in message form, with small mechanisms to launch, ready to be audited.
 
 use std::sync::Arc;
@@ -13,7 +14,11 @@ use odometer::{
     AnyOf, Measurement, Odometer, Space,
     message::{Catalogue, Entry, Launched, Message, Reply, truncated_view},
 };
-use queryable::{AskError, Root, Round, Scope};
+use queryable::{
+    AskError, Root, Round, Scope,
+    coins::{Bit, Probability},
+    machine,
+};
 
 use crate::common::{Table, always};
 
@@ -29,6 +34,8 @@ pub fn space() -> Space<Data, SymmetricDistance> {
 pub enum Kind {
     /// RR with this `e^ε` and δ; answers a number below four.
     Response(Factor, RBig),
+    /// Answers one with one probability on the first input, with another on the second.
+    TwoPoint(Probability, Probability),
     /// An interactive mechanism.
     Interactive(Table),
 }
@@ -50,6 +57,10 @@ impl Kind {
                 let answer = scope.spawn(rr)?.ask(())?;
                 Ok(Launched::Value(number(answer)))
             }
+            Self::TwoPoint(zero, one) => {
+                let bit = Bit::new(Self::input(bit).pick(zero.clone(), one.clone()));
+                Ok(Launched::Value(usize::from(scope.draw(&bit)?)))
+            }
             Self::Interactive(table) => {
                 scope.spawn(table.machine(Self::input(bit))).map(Launched::Machine)
             }
@@ -62,6 +73,12 @@ impl Kind {
             Self::Interactive(table) => audit(|input, root: &Root| root.spawn(table.machine(input)))
                 .asking(table.rounds, always(vec![0, 1]))
                 .unwrap(),
+            Self::TwoPoint(zero, one) => audit(move |input: Input, root: &Root| {
+                let bit = Bit::new(input.pick(zero.clone(), one.clone()));
+                root.spawn(machine(move |_: usize, scope: &mut Scope<'_>| scope.draw(&bit).map(usize::from)))
+            })
+            .asking(1, always(vec![0]))
+            .unwrap(),
             Self::Response(factor, delta) => audit(move |input: Input, root: &Root| {
                 let rr = randomized_response(&factor, &delta, input)
                     .map_err(|why| AskError::failed(why.to_string()))?;
