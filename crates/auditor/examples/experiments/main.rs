@@ -10,6 +10,7 @@ mod e6;
 mod e7;
 mod filters;
 mod shared;
+mod totals;
 
 use std::error::Error;
 
@@ -52,6 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("E7: budget {budget} over three pairs of datasets {}", report.claims(&budget)?);
     let attained = report.factor(&RBig::ZERO).map(|factor: Factor| factor.to_string());
     println!("      the largest ratio of probabilities is {}", attained.unwrap_or("infinite".into()));
+    let found = totals::run(300, 0.26805, 1e-5);
+    println!("A running total converted at 1e-5 and charged to a parent with ε = 1, stopped adaptively: δ(1) ≥ {found:.2e}");
     Ok(())
 }
 
