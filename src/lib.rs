@@ -2,4 +2,6 @@
 //!
 //! This package re-exports the library crates of the workspace as modules; each is also usable alone.
 
+pub use exact;
+pub use measures;
 pub use queryable;

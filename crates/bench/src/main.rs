@@ -1,8 +1,10 @@
 //! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
+mod ask;
 mod measure;
 mod numbers;
+mod rules;
 
 use std::process::ExitCode;
 
@@ -20,11 +22,19 @@ const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) ->
 }
 
 /// To add one: a module, and a line here.
-const SUBCOMMANDS: &[Subcommand] = &[subcommand(
-    "numbers",
-    "exact numbers and OpenDP's directed floats",
-    numbers::run,
-)];
+const SUBCOMMANDS: &[Subcommand] = &[
+    subcommand(
+        "numbers",
+        "exact numbers and OpenDP's directed floats",
+        numbers::run,
+    ),
+    subcommand(
+        "rules",
+        "composition rules: a launch, a million children",
+        rules::run,
+    ),
+    subcommand("ask", "what asking and spawning a machine costs", ask::run),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -54,15 +54,23 @@ pub(crate) fn lower_hull(mut points: Vec<Corner>) -> Vec<Corner> {
 pub(crate) fn value_at(corners: &[Corner], x: &RBig) -> Option<RBig> {
     let after = corners.partition_point(|corner| corner.x <= *x);
     let left = corners.get(after.checked_sub(1)?)?;
-    let Some(right) = corners.get(after) else { return Some(left.y.clone()) };
+    let Some(right) = corners.get(after) else {
+        return Some(left.y.clone());
+    };
     let share = (x - &left.x) / (&right.x - &left.x);
     Some(&left.y + (&right.y - &left.y) * share)
 }
 
 /// Whether the first curve is nowhere below the second, from `start` on.
 pub(crate) fn nowhere_below(upper: &[Corner], lower: &[Corner], start: &RBig) -> bool {
-    let corners = upper.iter().chain(lower).map(|corner| &corner.x).filter(|x| *x >= start);
-    corners.chain([start]).all(|x| value_at(upper, x) >= value_at(lower, x))
+    let corners = upper
+        .iter()
+        .chain(lower)
+        .map(|corner| &corner.x)
+        .filter(|x| *x >= start);
+    corners
+        .chain([start])
+        .all(|x| value_at(upper, x) >= value_at(lower, x))
 }
 
 /// A line `y = height − slope·x`.
@@ -95,7 +103,10 @@ impl Line {
 /// The corners of the greatest of these lines, the zero line among them, from `x = 0` on.
 pub(crate) fn envelope(mut lines: Vec<Line>) -> Vec<Corner> {
     lines.retain(|line| line.height > RBig::ZERO);
-    lines.push(Line { slope: RBig::ZERO, height: RBig::ZERO });
+    lines.push(Line {
+        slope: RBig::ZERO,
+        height: RBig::ZERO,
+    });
     lines.sort_by(|a, b| (&b.slope, &b.height).cmp(&(&a.slope, &a.height)));
     lines.dedup_by(|b, a| a.slope == b.slope);
     let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
@@ -114,7 +125,9 @@ pub(crate) fn envelope(mut lines: Vec<Line>) -> Vec<Corner> {
         }
         kept.push(line);
     }
-    let start = kept.first().map(|first| Corner::new(RBig::ZERO, first.height.clone()));
+    let start = kept
+        .first()
+        .map(|first| Corner::new(RBig::ZERO, first.height.clone()));
     let meetings = kept.windows(2).map(|pair| pair[0].meets(&pair[1]));
     start.into_iter().chain(meetings).collect()
 }
@@ -128,13 +141,26 @@ mod tests {
     }
 
     fn line(slope: i32, height: i32) -> Line {
-        Line { slope: RBig::from(slope), height: RBig::from(height) }
+        Line {
+            slope: RBig::from(slope),
+            height: RBig::from(height),
+        }
     }
 
     #[test]
     fn hull_keeps_only_corners() {
-        let points = vec![corner(0, 10), corner(1, 8), corner(2, 3), corner(3, 9), corner(5, 0), corner(9, 0)];
-        assert_eq!(lower_hull(points), vec![corner(0, 10), corner(2, 3), corner(5, 0)]);
+        let points = vec![
+            corner(0, 10),
+            corner(1, 8),
+            corner(2, 3),
+            corner(3, 9),
+            corner(5, 0),
+            corner(9, 0),
+        ];
+        assert_eq!(
+            lower_hull(points),
+            vec![corner(0, 10), corner(2, 3), corner(5, 0)]
+        );
     }
 
     #[test]
@@ -142,7 +168,10 @@ mod tests {
         // 10 − 5x, 6 − x, and one that never shows.
         let corners = envelope(vec![line(1, 6), line(5, 10), line(2, 6)]);
         assert_eq!(corners, vec![corner(0, 10), corner(1, 5), corner(6, 0)]);
-        assert_eq!(envelope(vec![line(3, 1), line(1, 1)]), vec![corner(0, 1), corner(1, 0)]);
+        assert_eq!(
+            envelope(vec![line(3, 1), line(1, 1)]),
+            vec![corner(0, 1), corner(1, 0)]
+        );
         assert_eq!(envelope(vec![]), vec![corner(0, 0)]);
     }
 

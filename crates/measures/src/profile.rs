@@ -12,6 +12,7 @@ use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 
 use crate::hull::{Corner, lower_hull, nowhere_below, value_at};
+use crate::numeric::{exp, ln_up};
 use crate::{EpsilonDelta, Loss, LossError, Measure};
 
 /// A privacy profile: the least curve, convex in `e^ε`, that some claims of (ε, δ)-privacy imply together. As a loss,
@@ -35,7 +36,7 @@ pub struct Profile {
 impl Profile {
     /// The profile that all of these claims imply together; each `e^ε` is rounded up. No claims: no guarantee.
     pub fn new(claims: impl IntoIterator<Item = EpsilonDelta>) -> Profile {
-        let odds = |claim: EpsilonDelta| (claim.epsilon().exp(Round::Up), claim.delta().clone());
+        let odds = |claim: EpsilonDelta| (exp(claim.epsilon(), Round::Up), claim.delta().clone());
         let finite = claims.into_iter().filter(|claim| !claim.is_infinite());
         Profile::of_odds(finite.map(odds))
     }
@@ -48,13 +49,19 @@ impl Profile {
             Some(Corner::new(odds, delta.min(Exact::ONE).to_rational()?))
         };
         let certain = Corner::new(RBig::from(IBig::from(-1)), RBig::ONE);
-        let corners = claims.into_iter().filter_map(corner).chain([certain]).collect();
-        Profile { corners: lower_hull(corners).into() }
+        let corners = claims
+            .into_iter()
+            .filter_map(corner)
+            .chain([certain])
+            .collect();
+        Profile {
+            corners: lower_hull(corners).into(),
+        }
     }
 
     /// δ at this ε, rounded up.
     pub fn delta_at(&self, epsilon: &Exact) -> Exact {
-        let odds = epsilon.exp(Round::Down).to_rational();
+        let odds = exp(epsilon, Round::Down).to_rational();
         let delta = match odds {
             Some(odds) => value_at(&self.corners, &odds),
             None => self.corners.last().map(|last| last.y.clone()),
@@ -64,7 +71,9 @@ impl Profile {
 
     /// The least ε at this δ, rounded up; infinity if there is none.
     pub fn epsilon_at(&self, delta: &Exact) -> Exact {
-        let Some(delta) = delta.to_rational() else { return Exact::ZERO };
+        let Some(delta) = delta.to_rational() else {
+            return Exact::ZERO;
+        };
         let Some(after) = self.corners.iter().position(|corner| corner.y <= delta) else {
             return Exact::INFINITY;
         };
@@ -76,12 +85,15 @@ impl Profile {
             }
             None => right.x.clone(),
         };
-        round_up(&odds).max(Exact::ONE).ln(Round::Up).unwrap_or(Exact::INFINITY)
+        ln_up(&round_up(&odds))
     }
 
     /// The corners as `(e^ε, δ)`, without the fixed one.
     pub fn corners(&self) -> impl Iterator<Item = (Exact, Exact)> + '_ {
-        self.corners.iter().skip(1).map(|corner| (round_up(&corner.x), round_up(&corner.y)))
+        self.corners
+            .iter()
+            .skip(1)
+            .map(|corner| (round_up(&corner.x), round_up(&corner.y)))
     }
 
     pub(crate) fn as_slice(&self) -> &[Corner] {
@@ -102,7 +114,8 @@ impl Loss for Profile {
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("profile through")?;
-        self.corners().try_for_each(|(odds, delta)| write!(f, " (ln {odds}, {delta})"))
+        self.corners()
+            .try_for_each(|(odds, delta)| write!(f, " (ln {odds}, {delta})"))
     }
 }
 
@@ -111,7 +124,9 @@ impl TryFrom<Vec<(Exact, Exact)>> for Profile {
 
     fn try_from(claims: Vec<(Exact, Exact)>) -> Result<Self, LossError> {
         if let Some((_, delta)) = claims.iter().find(|(_, delta)| *delta > Exact::ONE) {
-            return Err(LossError::Delta { delta: delta.to_string() });
+            return Err(LossError::Delta {
+                delta: delta.to_string(),
+            });
         }
         Ok(Profile::of_odds(claims))
     }
@@ -154,7 +169,10 @@ mod tests {
 
     fn assert_just_above(found: &Exact, expected: f64) {
         let found = found.to_f64(Round::Up);
-        assert!(found >= expected * (1.0 - 1e-14) && found <= expected * (1.0 + 1e-13), "{found} {expected}");
+        assert!(
+            found >= expected * (1.0 - 1e-14) && found <= expected * (1.0 + 1e-13),
+            "{found} {expected}"
+        );
     }
 
     #[test]
@@ -188,7 +206,11 @@ mod tests {
 
     #[test]
     fn text_round_trip() {
-        for loss in [profile(&["(0.5, 0.1)", "(1, 1e-6)"]), ProfileDp.infinity(), ProfileDp.zero()] {
+        for loss in [
+            profile(&["(0.5, 0.1)", "(1, 1e-6)"]),
+            ProfileDp.infinity(),
+            ProfileDp.zero(),
+        ] {
             let text = serde_json::to_string(&loss).unwrap();
             assert_eq!(serde_json::from_str::<Profile>(&text).unwrap(), loss);
         }

@@ -12,6 +12,7 @@ use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 
 use crate::hull::{Corner, Line, envelope, lower_hull, nowhere_below, value_at};
+use crate::numeric::exp;
 use crate::{EpsilonDelta, Loss, LossError, Measure};
 
 /// A trade-off function: convex, falling, at most `1 − x`, piecewise linear. As a loss, `f ⪯ g` iff `f ≥ g` everywhere.
@@ -71,20 +72,26 @@ impl Tradeoff {
                 return Err(senseless(&x, &y, "it breaks convexity"));
             }
         }
-        Ok(Tradeoff { corners: hull.into() })
+        Ok(Tradeoff {
+            corners: hull.into(),
+        })
     }
 
     /// `f_{ε,δ}(x) = max(0, 1−δ−e^ε x, e^−ε(1−δ−x))` (000 §3; Dong–Roth–Su 2019, Prop 2.5), its middle corner rounded
     /// down: a mechanism is (ε, δ)-private iff it is `f_{ε,δ}`-private.
     pub fn from_approx(loss: &EpsilonDelta) -> Tradeoff {
         let kept = Exact::ONE.saturating_sub(loss.delta());
-        let sides = Exact::ONE + loss.epsilon().exp(Round::Up);
+        let sides = Exact::ONE + exp(loss.epsilon(), Round::Up);
         let middle = kept.div(&sides, Round::Down);
-        let points = [(Exact::ZERO, kept.clone()), (middle.clone(), middle), (kept, Exact::ZERO)];
-        let corner = |(x, y): (Exact, Exact)| {
-            Some(Corner::new(x.to_rational()?, y.to_rational()?))
-        };
-        Tradeoff { corners: lower_hull(points.into_iter().filter_map(corner).collect()).into() }
+        let points = [
+            (Exact::ZERO, kept.clone()),
+            (middle.clone(), middle),
+            (kept, Exact::ZERO),
+        ];
+        let corner = |(x, y): (Exact, Exact)| Some(Corner::new(x.to_rational()?, y.to_rational()?));
+        Tradeoff {
+            corners: lower_hull(points.into_iter().filter_map(corner).collect()).into(),
+        }
     }
 
     /// The greatest function representable here that is at or below all of these lines' maximum, rounded down.
@@ -96,7 +103,9 @@ impl Tradeoff {
     /// moved corners is at or below the curve.
     pub(crate) fn below(corners: &[Corner]) -> Tradeoff {
         let corners = corners.iter().map(Corner::rounded_down).collect();
-        Tradeoff { corners: lower_hull(corners).into() }
+        Tradeoff {
+            corners: lower_hull(corners).into(),
+        }
     }
 
     /// The value at `x`, rounded as stated. Zero for `x` past 1.
@@ -108,7 +117,9 @@ impl Tradeoff {
 
     /// The corners, from `x = 0` to the first zero.
     pub fn corners(&self) -> impl Iterator<Item = (Exact, Exact)> + '_ {
-        self.corners.iter().map(|corner| (report(&corner.x), report(&corner.y)))
+        self.corners
+            .iter()
+            .map(|corner| (report(&corner.x), report(&corner.y)))
     }
 
     pub(crate) fn as_slice(&self) -> &[Corner] {
@@ -122,7 +133,10 @@ fn report(value: &RBig) -> Exact {
 }
 
 fn senseless(x: &Exact, y: &Exact, reason: &str) -> LossError {
-    LossError::Tradeoff { corner: format!("({x}, {y})"), reason: reason.into() }
+    LossError::Tradeoff {
+        corner: format!("({x}, {y})"),
+        reason: reason.into(),
+    }
 }
 
 impl Loss for Tradeoff {
@@ -134,7 +148,8 @@ impl Loss for Tradeoff {
 impl fmt::Display for Tradeoff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("trade-off through")?;
-        self.corners().try_for_each(|(x, y)| write!(f, " ({x}, {y})"))
+        self.corners()
+            .try_for_each(|(x, y)| write!(f, " ({x}, {y})"))
     }
 }
 
@@ -213,7 +228,9 @@ mod tests {
     fn randomized_response_from_below() {
         let loss = Tradeoff::from_approx(&"(1, 0.1)".parse().unwrap());
         let middle = 0.9 / (1.0 + 1f64.exp());
-        let found = loss.at(&Exact::try_from(middle).unwrap(), Round::Up).to_f64(Round::Up);
+        let found = loss
+            .at(&Exact::try_from(middle).unwrap(), Round::Up)
+            .to_f64(Round::Up);
         assert!(found <= middle * (1.0 + 1e-14) && found >= middle * (1.0 - 1e-14));
         assert_eq!(loss.at(&Exact::ZERO, Round::Up), exact("0.9"));
         assert_eq!(loss.at(&exact("0.95"), Round::Up), Exact::ZERO);
@@ -237,6 +254,9 @@ mod tests {
         let text = serde_json::to_string(&loss).unwrap();
         assert_eq!(serde_json::from_str::<Tradeoff>(&text).unwrap(), loss);
         assert!(serde_json::from_str::<Tradeoff>(r#"[["0","2"],["1","0"]]"#).is_err());
-        assert!(loss.to_string().starts_with("trade-off through (0, 0.999999)"));
+        assert!(
+            loss.to_string()
+                .starts_with("trade-off through (0, 0.999999)")
+        );
     }
 }

@@ -2,7 +2,13 @@
 
 use std::{any::type_name, fmt, sync::Arc};
 
-use crate::{cell::Cell, error::AskError, lineage::Position, machine::Machine};
+use crate::{
+    cell::{Cell, Locked, cell},
+    coins::Coins,
+    error::AskError,
+    machine::Machine,
+    scope::Place,
+};
 
 /// An opaque handle to a running machine (seed 000 Fig 1).
 ///
@@ -13,14 +19,14 @@ use crate::{cell::Cell, error::AskError, lineage::Position, machine::Machine};
 /// The one way to deadlock: a step that starts or waits for *another thread* which asks the same machine. Within a
 /// thread, and in every cycle of machines that ask one another, the ask is refused instead
 /// ([`AskError::NotSpawnedHere`]).
-pub struct Queryable<Q, A>(Arc<Cell<dyn Machine<Query = Q, Answer = A>>>);
+pub struct Queryable<Q, A>(Arc<Cell<dyn Locked<Q, A>>>);
 
 impl<Q: 'static, A: 'static> Queryable<Q, A> {
-    pub(crate) fn new<M>(cell: Cell<M>) -> Self
+    pub(crate) fn new<M>(machine: M, place: Place, coins: Coins) -> Self
     where
         M: Machine<Query = Q, Answer = A> + 'static,
     {
-        Self(Arc::new(cell))
+        Self(Arc::new(cell(machine, place, coins)))
     }
 }
 
@@ -48,8 +54,8 @@ impl<Q, A> Queryable<Q, A> {
         self.0.ask_unchecked(query)
     }
 
-    pub(crate) fn position(&self) -> &Position {
-        self.0.position()
+    pub(crate) fn place(&self) -> &Place {
+        &self.0.place
     }
 }
 

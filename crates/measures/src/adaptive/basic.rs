@@ -1,6 +1,6 @@
 //! Basic composition: losses add up. One rule for all measures in which that is a theorem for adaptively chosen losses.
 
-use super::tally::{larger, plus};
+use super::tally::{add_times, larger};
 use crate::losses::{
     ApproxDp, ApproxZcdp, Epsilon, EpsilonDelta, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp,
     RenyiEpsilon, Rho, RhoDelta, Zcdp,
@@ -10,6 +10,60 @@ use exact::Exact;
 
 /// A measure in which adaptively chosen losses add up, by a theorem that its author can name. It gets the rule
 /// [`Basic`], and with it odometers and filters.
+///
+/// A measure of one's own, for instance the number of bits that answers have:
+///
+/// ```
+/// use measures::{Additive, Basic, FilterRule, Loss, Measure, Tallied, Tally, laws};
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// struct Bits(Option<u64>); // none: no guarantee
+///
+/// impl std::fmt::Display for Bits {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         write!(f, "{:?} bits", self.0)
+///     }
+/// }
+///
+/// impl Loss for Bits {
+///     fn at_most(&self, other: &Self) -> bool {
+///         other.0.is_none() || self.0.is_some() && self.0 <= other.0
+///     }
+/// }
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// struct AnswerLength;
+///
+/// impl Measure for AnswerLength {
+///     type Loss = Bits;
+///     fn zero(&self) -> Bits { Bits(Some(0)) }
+///     fn infinity(&self) -> Bits { Bits(None) }
+/// }
+///
+/// impl Additive for AnswerLength {
+///     fn add(&self, sum: &mut Bits, loss: &Bits, n: u64) {
+///         if n > 0 {
+///             let more = loss.0.and_then(|bits| bits.checked_mul(n));
+///             sum.0 = sum.0.zip(more).and_then(|(sum, more)| sum.checked_add(more));
+///         }
+///     }
+///     fn join(&self, one: &mut Bits, other: &Bits) {
+///         if one.at_most(other) { *one = other.clone() }
+///     }
+///     fn difference(&self, limit: &Bits, sum: &Bits) -> Option<Bits> {
+///         Some(Bits(Some(limit.0?.checked_sub(sum.0?)?)))
+///     }
+/// }
+///
+/// let samples = [Bits(Some(1)), Bits(Some(64)), Bits(None)];
+/// let rule = Basic::new(AnswerLength);
+/// laws::check_measure(&AnswerLength, &samples)?;
+/// laws::check_filter(&rule, &samples, &samples)?;
+/// let gate = rule.open(&Bits(Some(100)))?;
+/// let once = rule.start().after(&Bits(Some(64)), 1);
+/// assert_eq!(rule.remaining(&gate, &once), Some(Bits(Some(36))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Additive: Measure {
     /// How children may be asked: sequential, unless the measure's author can name a theorem for more.
     const INTERLEAVING: Interleaving = Interleaving::Sequential;
@@ -130,7 +184,9 @@ macro_rules! scalar_sums {
 
             #[inline]
             fn add(&self, sum: &mut $loss, loss: &$loss, n: u64) {
-                *sum = $loss::new(plus(sum.value(), loss.value(), n));
+                let mut value = std::mem::take(sum).into_value();
+                add_times(&mut value, loss.value(), n);
+                *sum = $loss::new(value);
             }
 
             fn join(&self, one: &mut $loss, other: &$loss) {
@@ -156,8 +212,7 @@ macro_rules! delta_sums {
 
             #[inline]
             fn add(&self, sum: &mut $loss, loss: &$loss, n: u64) {
-                let $value = plus(sum.$value(), loss.$value(), n);
-                *sum = $loss::saturating($value, plus(sum.delta(), loss.delta(), n));
+                sum.add(loss, n);
             }
 
             fn join(&self, one: &mut $loss, other: &$loss) {
@@ -182,12 +237,11 @@ impl Additive for RenyiDp {
     const INTERLEAVING: Interleaving = Interleaving::Concurrent;
 
     fn add(&self, sum: &mut RenyiEpsilon, loss: &RenyiEpsilon, n: u64) {
-        let epsilon = match (n, self.check(loss)) {
-            (0, _) => return,
-            (_, Ok(())) => plus(sum.epsilon(), loss.epsilon(), n),
-            (_, Err(_)) => Exact::INFINITY,
-        };
-        *sum = self.loss(epsilon);
+        match (n, self.check(loss)) {
+            (0, _) => {}
+            (_, Ok(())) => sum.add(loss.epsilon(), n),
+            (_, Err(_)) => *sum = self.infinity(),
+        }
     }
 
     fn join(&self, one: &mut RenyiEpsilon, other: &RenyiEpsilon) {
@@ -215,7 +269,7 @@ impl Additive for RenyiCurveDp {
             (_, false) => *sum = self.infinity(),
             (_, true) => {
                 for (sum, epsilon) in sum.epsilons_mut().iter_mut().zip(loss.epsilons()) {
-                    *sum = plus(sum, epsilon, n);
+                    add_times(sum, epsilon, n);
                 }
             }
         }

@@ -62,7 +62,10 @@ fn divergence(rho: &Exact, order: &Order) -> Exact {
 
 /// `ln δ`, for the choice of an order only.
 fn approximate_ln(delta: &Exact) -> f64 {
-    -delta.neg_ln(Round::Up).unwrap_or(Exact::ZERO).to_f64(Round::Up)
+    -delta
+        .neg_ln(Round::Up)
+        .unwrap_or(Exact::ZERO)
+        .to_f64(Round::Up)
 }
 
 /// zCDP to Rényi privacy at one order: see [`zcdp_to_renyi`].
@@ -110,7 +113,9 @@ pub struct ZcdpToApprox {
 impl ZcdpToApprox {
     /// At this δ, above 0 and below 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
-        Ok(ZcdpToApprox { delta: check_delta(delta)? })
+        Ok(ZcdpToApprox {
+            delta: check_delta(delta)?,
+        })
     }
 }
 
@@ -142,7 +147,9 @@ pub struct ApproxZcdpToApprox {
 impl ApproxZcdpToApprox {
     /// At this δ, above 0 and below 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
-        Ok(ApproxZcdpToApprox { delta: check_delta(delta)? })
+        Ok(ApproxZcdpToApprox {
+            delta: check_delta(delta)?,
+        })
     }
 }
 
@@ -176,13 +183,23 @@ mod tests {
 
     #[test]
     fn no_order_of_a_dense_grid_is_better() {
-        for (rho, delta) in [("0.5", "1e-6"), ("1e-4", "1e-10"), ("20", "0.01"), ("1e-12", "1e-30")] {
+        for (rho, delta) in [
+            ("0.5", "1e-6"),
+            ("1e-4", "1e-10"),
+            ("20", "0.01"),
+            ("1e-12", "1e-30"),
+        ] {
             let (r, d) = (rho.parse::<f64>().unwrap(), delta.parse::<f64>().unwrap());
             let found = zcdp_epsilon(&rho.parse().unwrap(), &exact(delta)).to_f64(Round::Up);
             let grid = (1..400_000).map(|i| 1.0 + (f64::from(i) * 1e-4 - 15.0).exp());
-            let least = grid.map(|alpha| bound(alpha, r, d)).fold(f64::INFINITY, f64::min);
+            let least = grid
+                .map(|alpha| bound(alpha, r, d))
+                .fold(f64::INFINITY, f64::min);
             let slack = 1e-9 * least.max(1e-12);
-            assert!(found <= least + slack && found >= least - 1e-4 * least, "{found} {least}");
+            assert!(
+                found <= least + slack && found >= least - 1e-4 * least,
+                "{found} {least}"
+            );
         }
     }
 
@@ -224,8 +241,14 @@ mod tests {
         let delta = exact("1e-6");
         assert_eq!(zcdp_epsilon(&Rho::ZERO, &delta), Exact::ZERO);
         assert_eq!(zcdp_epsilon(&Rho::INFINITY, &delta), Exact::INFINITY);
-        assert_eq!(zcdp_epsilon(&"1".parse().unwrap(), &Exact::ZERO), Exact::INFINITY);
-        assert_eq!(zcdp_epsilon(&"1".parse().unwrap(), &Exact::ONE), Exact::ZERO);
+        assert_eq!(
+            zcdp_epsilon(&"1".parse().unwrap(), &Exact::ZERO),
+            Exact::INFINITY
+        );
+        assert_eq!(
+            zcdp_epsilon(&"1".parse().unwrap(), &Exact::ONE),
+            Exact::ZERO
+        );
         assert_eq!(zcdp_delta(&Rho::INFINITY, &exact("3")), Exact::ONE);
         assert_eq!(zcdp_delta(&Rho::ZERO, &Exact::ZERO), Exact::ZERO);
         assert!(zcdp_epsilon(&"1e-40".parse().unwrap(), &delta) < exact("1e-15"));
@@ -233,15 +256,23 @@ mod tests {
         let approx = ApproxZcdpToApprox::new(delta).unwrap();
         let total = approx.convert(&"(0.5, 0.25)".parse().unwrap()).unwrap();
         assert_eq!(*total.delta(), exact("0.25000075"));
-        assert_eq!(approx.convert(&RhoDelta::INFINITY), Ok(EpsilonDelta::INFINITY));
+        assert_eq!(
+            approx.convert(&RhoDelta::INFINITY),
+            Ok(EpsilonDelta::INFINITY)
+        );
     }
 
     #[test]
     fn to_renyi_is_linear_in_the_order() {
         let at = RenyiDp::new(exact("2.5")).unwrap();
-        assert_eq!(zcdp_to_renyi(&"0.4".parse().unwrap(), &at), "1 at order 2.5".parse().unwrap());
+        assert_eq!(
+            zcdp_to_renyi(&"0.4".parse().unwrap(), &at),
+            "1 at order 2.5".parse().unwrap()
+        );
         let orders = Orders::new([exact("2"), exact("8")]).unwrap();
-        let curve = ZcdpToCurve { orders }.convert(&"0.5".parse().unwrap()).unwrap();
+        let curve = ZcdpToCurve { orders }
+            .convert(&"0.5".parse().unwrap())
+            .unwrap();
         assert_eq!(curve.epsilons(), [exact("1"), exact("4")]);
     }
 }

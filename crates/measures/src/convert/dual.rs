@@ -7,9 +7,7 @@ use exact::{Exact, Round};
 
 use super::{check_delta, conversion};
 use crate::hull::{Corner, Line};
-use crate::{
-    ApproxDp, EpsilonDelta, Profile, ProfileDp, RuleError, Tradeoff, TradeoffDp,
-};
+use crate::{ApproxDp, EpsilonDelta, Profile, ProfileDp, RuleError, Tradeoff, TradeoffDp};
 
 /// The trade-off function of a profile: the greatest of all its tangents. Rounded down.
 ///
@@ -25,28 +23,50 @@ use crate::{
 pub fn profile_to_tradeoff(profile: &Profile) -> Tradeoff {
     let tangents = |corner: &Corner| {
         let kept = RBig::ONE - &corner.y;
-        let steep = Line { slope: corner.x.clone(), height: kept.clone() };
-        let flat = Line { slope: RBig::ONE / &corner.x, height: kept / &corner.x };
+        let steep = Line {
+            slope: corner.x.clone(),
+            height: kept.clone(),
+        };
+        let flat = Line {
+            slope: RBig::ONE / &corner.x,
+            height: kept / &corner.x,
+        };
         [steep, flat]
     };
-    Tradeoff::above_lines(profile.as_slice().iter().skip(1).flat_map(tangents).collect())
+    Tradeoff::above_lines(
+        profile
+            .as_slice()
+            .iter()
+            .skip(1)
+            .flat_map(tangents)
+            .collect(),
+    )
 }
 
 /// The profile of a trade-off function: `δ(ε) = max over x of 1 − f(x) − e^ε x`. Rounded up.
 pub fn tradeoff_to_profile(function: &Tradeoff) -> Profile {
     let corners = function.as_slice();
-    let slopes = corners.windows(2).map(|pair| Line::through(&pair[0], &pair[1]).slope);
+    let slopes = corners
+        .windows(2)
+        .map(|pair| Line::through(&pair[0], &pair[1]).slope);
     let steep = slopes.filter(|slope| *slope > RBig::ONE).chain([RBig::ONE]);
     Profile::of_odds(steep.map(|slope| {
         let odds = Exact::from_rational(&slope, Round::Up).unwrap_or(Exact::INFINITY);
-        let delta = odds.to_rational().map_or(RBig::ONE, |odds| distance(corners, &odds));
-        (odds, Exact::from_rational(&delta, Round::Up).unwrap_or(Exact::ZERO))
+        let delta = odds
+            .to_rational()
+            .map_or(RBig::ONE, |odds| distance(corners, &odds));
+        (
+            odds,
+            Exact::from_rational(&delta, Round::Up).unwrap_or(Exact::ZERO),
+        )
     }))
 }
 
 /// `max over corners of 1 − y − odds·x`, at least zero because of the last corner.
 fn distance(corners: &[Corner], odds: &RBig) -> RBig {
-    let gaps = corners.iter().map(|corner| RBig::ONE - &corner.y - odds * &corner.x);
+    let gaps = corners
+        .iter()
+        .map(|corner| RBig::ONE - &corner.y - odds * &corner.x);
     gaps.fold(RBig::ZERO, |most, gap| if gap > most { gap } else { most })
 }
 
@@ -80,7 +100,9 @@ pub struct TradeoffToApprox {
 impl TradeoffToApprox {
     /// At this δ, above 0 and below 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
-        Ok(TradeoffToApprox { delta: check_delta(delta)? })
+        Ok(TradeoffToApprox {
+            delta: check_delta(delta)?,
+        })
     }
 }
 
@@ -99,7 +121,9 @@ pub struct ProfileToApprox {
 impl ProfileToApprox {
     /// At this δ, above 0 and below 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
-        Ok(ProfileToApprox { delta: check_delta(delta)? })
+        Ok(ProfileToApprox {
+            delta: check_delta(delta)?,
+        })
     }
 }
 

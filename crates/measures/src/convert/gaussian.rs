@@ -51,7 +51,10 @@ fn hockey_stick(mu: &Interval, epsilon: &Interval) -> Option<Interval> {
     let first = upper_tail(&(&ratio - &half))?;
     let Some(odds) = epsilon.exp() else {
         // Without the second term it is still an upper bound.
-        return Some(Interval { lo: Float::ZERO, ..first });
+        return Some(Interval {
+            lo: Float::ZERO,
+            ..first
+        });
     };
     Some(&first - &(&odds * &upper_tail(&(&ratio + &half))?))
 }
@@ -76,14 +79,17 @@ pub fn gaussian_epsilon(loss: &Mu, delta: &Exact) -> Exact {
 fn solve(mu: &Exact, delta: &Exact, enough: &Exact) -> Option<Exact> {
     // The two tails agree in about as many digits as μ has zeros.
     let small = -Interval::exact(mu, 64)?.lo.magnitude();
-    let bits = 320 + 2 * small.clamp(0, 1 << 12) as usize;
+    let bits = 192 + 2 * small.clamp(0, 1 << 12) as usize;
     let mu = Interval::exact(mu, bits)?;
     let ln_delta = Interval::exact(delta, bits)?.ln()?;
     let high = Interval::exact(enough, bits)?.hi;
     let found = least_root(Float::ZERO, high, |epsilon| {
         let delta = hockey_stick(&mu, &Interval::point(epsilon.clone(), bits))?;
         // A δ too small for a logarithm is below every target.
-        let positive = Interval { lo: delta.lo.clone().max(Float::power_of_two(-(1 << 34))), ..delta };
+        let positive = Interval {
+            lo: delta.lo.clone().max(Float::power_of_two(-(1 << 34))),
+            ..delta
+        };
         Some(&positive.ln()? - &ln_delta)
     })?;
     Some(found.to_exact(Round::Up).min(enough.clone()))
@@ -140,7 +146,9 @@ pub struct GaussianToApprox {
 impl GaussianToApprox {
     /// At this δ, above 0 and below 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
-        Ok(GaussianToApprox { delta: check_delta(delta)? })
+        Ok(GaussianToApprox {
+            delta: check_delta(delta)?,
+        })
     }
 }
 

@@ -36,7 +36,7 @@
 mod concentrated;
 mod dual;
 mod gaussian;
-mod orders;
+pub(crate) mod orders;
 mod pure;
 mod renyi;
 
@@ -71,13 +71,19 @@ macro_rules! conversion {
             type To = $to;
 
             fn from(&self) -> $from {
-                #[allow(unused_variables, reason = "a conversion without parameters does not look at itself")]
+                #[allow(
+                    unused_variables,
+                    reason = "a conversion without parameters does not look at itself"
+                )]
                 let $this = self;
                 $measures.0
             }
 
             fn to(&self) -> $to {
-                #[allow(unused_variables, reason = "a conversion without parameters does not look at itself")]
+                #[allow(
+                    unused_variables,
+                    reason = "a conversion without parameters does not look at itself"
+                )]
                 let $this = self;
                 $measures.1
             }
@@ -86,7 +92,10 @@ macro_rules! conversion {
                 &self,
                 $loss: &<$from as crate::Measure>::Loss,
             ) -> Result<<$to as crate::Measure>::Loss, crate::RuleError> {
-                #[allow(unused_variables, reason = "a conversion without parameters does not look at itself")]
+                #[allow(
+                    unused_variables,
+                    reason = "a conversion without parameters does not look at itself"
+                )]
                 let $this = self;
                 $convert
             }
@@ -140,4 +149,7 @@ impl<A: Conversion, B: Conversion<From = A::To>> Conversion for Then<A, B> {
     }
 }
 
-impl<A: ConvertsTotals, B: ConvertsTotals + Conversion<From = A::To>> ConvertsTotals for Then<A, B> {}
+impl<A: ConvertsTotals, B: ConvertsTotals + Conversion<From = A::To>> ConvertsTotals
+    for Then<A, B>
+{
+}

@@ -45,7 +45,10 @@ fn renyi_of_response(epsilon: &Exact, order: &Exact) -> Exact {
         let up = (&alpha * &epsilon).exp()?;
         let down = (-&(&less_one * &epsilon)).exp()?;
         let moment = (&up + &down).div(&(&one + &epsilon.exp()?))?;
-        moment.ln()?.div(&less_one).map(|bound| bound.with_bits(bits))
+        moment
+            .ln()?
+            .div(&less_one)
+            .map(|bound| bound.with_bits(bits))
     });
     bound.map_or(epsilon.clone(), |bound| bound.upper().min(epsilon.clone()))
 }
@@ -72,7 +75,7 @@ pub fn pure_to_gaussian(loss: &Epsilon) -> Mu {
 /// The least `t ≤ enough` with `P(Z > t) ≤ 1/(1+e^ε)`.
 fn quantile_of_response(epsilon: &Exact, enough: &Exact) -> Option<Exact> {
     let small = -Interval::exact(epsilon, 64)?.lo.magnitude();
-    let bits = 256 + small.clamp(0, 1 << 13) as usize;
+    let bits = 192 + small.clamp(0, 1 << 13) as usize;
     let one = Interval::int(1u8, bits);
     let sides = &one + &Interval::exact(epsilon, bits + 64)?.exp()?;
     let ln_corner = -&sides.ln()?;
@@ -171,14 +174,18 @@ mod tests {
 
     fn close(found: &Exact, expected: f64) {
         let found = found.to_f64(Round::Up);
-        assert!(found >= expected * (1.0 - 1e-12) && found <= expected * (1.0 + 1e-12), "{found} {expected}");
+        assert!(
+            found >= expected * (1.0 - 1e-12) && found <= expected * (1.0 + 1e-12),
+            "{found} {expected}"
+        );
     }
 
     /// The divergence of randomized response by its definition.
     fn divergence(epsilon: f64, alpha: f64) -> f64 {
         let truth = epsilon.exp() / (1.0 + epsilon.exp());
         let lie = 1.0 - truth;
-        let moment = truth.powf(alpha) * lie.powf(1.0 - alpha) + lie.powf(alpha) * truth.powf(1.0 - alpha);
+        let moment =
+            truth.powf(alpha) * lie.powf(1.0 - alpha) + lie.powf(alpha) * truth.powf(1.0 - alpha);
         moment.ln() / (alpha - 1.0)
     }
 
@@ -189,7 +196,10 @@ mod tests {
             let found = pure_to_renyi(&epsilon.parse().unwrap(), &order);
             let expected = divergence(epsilon.parse().unwrap(), alpha.parse().unwrap());
             let got = found.epsilon().to_f64(Round::Up);
-            assert!((got - expected).abs() < 1e-10 * expected, "{got} {expected}");
+            assert!(
+                (got - expected).abs() < 1e-10 * expected,
+                "{got} {expected}"
+            );
         }
     }
 
@@ -202,7 +212,10 @@ mod tests {
             for alpha in ["1.0001", "1.1", "2", "5", "50", "1000"] {
                 let order = RenyiDp::new(exact(alpha)).unwrap();
                 let tight = pure_to_renyi(&loss, &order);
-                assert!(*tight.epsilon() <= rho.value().mul(&exact(alpha), Round::Up), "{epsilon} {alpha}");
+                assert!(
+                    *tight.epsilon() <= rho.value().mul(&exact(alpha), Round::Up),
+                    "{epsilon} {alpha}"
+                );
             }
             // Tight: attained as α → 1.
             let near = RenyiDp::new(exact("1.000001")).unwrap();
@@ -214,13 +227,18 @@ mod tests {
     #[test]
     fn gaussian_passes_through_the_corner() {
         // Φ⁻¹(e/(1+e)) = 0.616017…
-        close(pure_to_gaussian(&"1".parse().unwrap()).value(), 1.232_035_385_344_901);
+        close(
+            pure_to_gaussian(&"1".parse().unwrap()).value(),
+            1.232_035_385_344_901,
+        );
         for epsilon in ["1e-20", "0.001", "0.3", "2", "30", "700"] {
             let loss: Epsilon = epsilon.parse().unwrap();
             let mu = pure_to_gaussian(&loss);
             let found = Tradeoff::from_approx(&loss.clone().into());
             // The total variations agree: 1 − 2·corner on both sides.
-            let response = Exact::ONE.checked_sub(&found.at(&Exact::ZERO, Round::Up)).unwrap();
+            let response = Exact::ONE
+                .checked_sub(&found.at(&Exact::ZERO, Round::Up))
+                .unwrap();
             assert!(response.is_zero());
             let gaussian = gaussian_delta(&mu, &Exact::ZERO);
             let tanh = loss.value().div(&exact("2"), Round::Down).tanh(Round::Down);
@@ -233,16 +251,32 @@ mod tests {
     #[test]
     fn edges() {
         let order = RenyiDp::new(exact("2")).unwrap();
-        assert_eq!(pure_to_renyi(&Epsilon::ZERO, &order), "0 at order 2".parse().unwrap());
-        assert_eq!(pure_to_renyi(&Epsilon::INFINITY, &order), "inf at order 2".parse().unwrap());
+        assert_eq!(
+            pure_to_renyi(&Epsilon::ZERO, &order),
+            "0 at order 2".parse().unwrap()
+        );
+        assert_eq!(
+            pure_to_renyi(&Epsilon::INFINITY, &order),
+            "inf at order 2".parse().unwrap()
+        );
         assert!(pure_to_renyi(&"1e9".parse().unwrap(), &order).epsilon() <= &exact("1e9"));
         assert!(*pure_to_renyi(&"1e-90".parse().unwrap(), &order).epsilon() < exact("1e-170"));
         assert_eq!(pure_to_zcdp(&Epsilon::INFINITY), Rho::INFINITY);
         assert_eq!(pure_to_zcdp(&Epsilon::ZERO), Rho::ZERO);
-        assert_eq!(pure_to_zcdp_quadratic(&"0.1".parse().unwrap()), "0.005".parse().unwrap());
+        assert_eq!(
+            pure_to_zcdp_quadratic(&"0.1".parse().unwrap()),
+            "0.005".parse().unwrap()
+        );
         assert_eq!(pure_to_gaussian(&Epsilon::INFINITY), Mu::INFINITY);
         assert_eq!(pure_to_gaussian(&Epsilon::ZERO), Mu::ZERO);
-        assert!(pure_to_gaussian(&"1e15".parse().unwrap()).value().is_finite());
-        assert_eq!(PureToApprox.convert(&"0.3".parse().unwrap()), Ok("(0.3, 0)".parse().unwrap()));
+        assert!(
+            pure_to_gaussian(&"1e15".parse().unwrap())
+                .value()
+                .is_finite()
+        );
+        assert_eq!(
+            PureToApprox.convert(&"0.3".parse().unwrap()),
+            Ok("(0.3, 0)".parse().unwrap())
+        );
     }
 }

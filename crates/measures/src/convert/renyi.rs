@@ -43,7 +43,9 @@ pub(super) fn delta_at_order(order: &Order, tau: &Exact, epsilon: &Exact) -> Exa
         let alpha = Interval::exact(&order.value(), work)?;
         let gap = &Interval::exact(tau, work)? - &Interval::exact(epsilon, work)?;
         let tilt = &gap + &less_one.div(&alpha)?.ln()?;
-        (&(&less_one * &tilt) - &alpha.ln()?).exp().map(|delta| delta.with_bits(bits))
+        (&(&less_one * &tilt) - &alpha.ln()?)
+            .exp()
+            .map(|delta| delta.with_bits(bits))
     });
     bound.map_or(Exact::ONE, |bound| bound.upper().min(Exact::ONE))
 }
@@ -80,12 +82,18 @@ fn orders_of(curve: &RenyiCurve) -> impl Iterator<Item = RenyiEpsilon> + '_ {
 /// The least ε at a given δ over the orders of one measurement's own curve. Rounded up. Not valid for a running total:
 /// which order is best would be chosen by looking at answers.
 pub fn curve_epsilon(curve: &RenyiCurve, delta: &Exact) -> Exact {
-    orders_of(curve).map(|loss| renyi_epsilon(&loss, delta)).min().unwrap_or(Exact::INFINITY)
+    orders_of(curve)
+        .map(|loss| renyi_epsilon(&loss, delta))
+        .min()
+        .unwrap_or(Exact::INFINITY)
 }
 
 /// The least δ at a given ε over the orders of one measurement's own curve. Rounded up. Not valid for a running total.
 pub fn curve_delta(curve: &RenyiCurve, epsilon: &Exact) -> Exact {
-    orders_of(curve).map(|loss| renyi_delta(&loss, epsilon)).min().unwrap_or(Exact::ONE)
+    orders_of(curve)
+        .map(|loss| renyi_delta(&loss, epsilon))
+        .min()
+        .unwrap_or(Exact::ONE)
 }
 
 /// Rényi privacy of one order to (ε, δ) at a δ fixed in advance: see [`renyi_epsilon`].
@@ -98,7 +106,10 @@ pub struct RenyiToApprox {
 impl RenyiToApprox {
     /// From this order, at a δ above 0 and below 1.
     pub fn new(from: RenyiDp, delta: Exact) -> Result<Self, RuleError> {
-        Ok(RenyiToApprox { from, delta: check_delta(delta)? })
+        Ok(RenyiToApprox {
+            from,
+            delta: check_delta(delta)?,
+        })
     }
 }
 
@@ -124,7 +135,10 @@ pub struct CurveToApprox {
 impl CurveToApprox {
     /// From curves on these orders, at a δ above 0 and below 1.
     pub fn new(orders: Orders, delta: Exact) -> Result<Self, RuleError> {
-        Ok(CurveToApprox { from: RenyiCurveDp::new(orders), delta: check_delta(delta)? })
+        Ok(CurveToApprox {
+            from: RenyiCurveDp::new(orders),
+            delta: check_delta(delta)?,
+        })
     }
 }
 
@@ -158,7 +172,10 @@ mod tests {
 
     fn close(found: &Exact, expected: f64) {
         let found = found.to_f64(Round::Up);
-        assert!(found >= expected * (1.0 - 1e-13) && found <= expected * (1.0 + 1e-12), "{found} {expected}");
+        assert!(
+            found >= expected * (1.0 - 1e-13) && found <= expected * (1.0 + 1e-12),
+            "{found} {expected}"
+        );
     }
 
     #[test]

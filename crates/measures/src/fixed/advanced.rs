@@ -103,10 +103,16 @@ mod tests {
     #[test]
     fn edges() {
         assert_eq!(rule().compose(&[]), Ok(EpsilonDelta::ZERO));
-        assert_eq!(rule().compose(&[EpsilonDelta::INFINITY]), Ok(EpsilonDelta::INFINITY));
+        assert_eq!(
+            rule().compose(&[EpsilonDelta::INFINITY]),
+            Ok(EpsilonDelta::INFINITY)
+        );
         assert!(Advanced::new(Exact::ZERO).is_err());
         assert!(Advanced::new(Exact::ONE).is_err());
         let zero = rule().compose(&[EpsilonDelta::ZERO]).unwrap();
-        assert_eq!((zero.epsilon(), zero.delta()), (&Exact::ZERO, &"1e-5".parse().unwrap()));
+        assert_eq!(
+            (zero.epsilon(), zero.delta()),
+            (&Exact::ZERO, &"1e-5".parse().unwrap())
+        );
     }
 }

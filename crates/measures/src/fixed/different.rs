@@ -53,9 +53,17 @@ impl DifferentLoss {
             right[i].p = &right[i].p + &right[i + 1].p;
             right[i].q = &right[i].q + &right[i + 1].q;
         }
-        let sum = groups.iter().map(|group| &group.epsilon * RBig::from(group.count));
+        let sum = groups
+            .iter()
+            .map(|group| &group.epsilon * RBig::from(group.count));
         let sum = sum.fold(RBig::ZERO, |sum, part| sum + part);
-        Some(DifferentLoss { denominator, left, right, sum, bits })
+        Some(DifferentLoss {
+            denominator,
+            left,
+            right,
+            sum,
+            bits,
+        })
     }
 
     /// Whether the exact method applies.
@@ -108,7 +116,11 @@ fn split(groups: &[Group]) -> Option<(Vec<Group>, Vec<Group>)> {
 
 fn outcomes(groups: &[Group], denominator: &IBig, bits: usize) -> Option<Vec<Outcome>> {
     let one = Interval::int(1u8, bits);
-    let mut all = vec![Outcome { loss: IBig::ZERO, p: one.clone(), q: one }];
+    let mut all = vec![Outcome {
+        loss: IBig::ZERO,
+        p: one.clone(),
+        q: one,
+    }];
     for group in groups {
         let of_group = group_outcomes(group, denominator, bits)?;
         all = all
@@ -121,7 +133,11 @@ fn outcomes(groups: &[Group], denominator: &IBig, bits: usize) -> Option<Vec<Out
 }
 
 fn joint(a: &Outcome, b: &Outcome) -> Outcome {
-    Outcome { loss: &a.loss + &b.loss, p: &a.p * &b.p, q: &a.q * &b.q }
+    Outcome {
+        loss: &a.loss + &b.loss,
+        p: &a.p * &b.p,
+        q: &a.q * &b.q,
+    }
 }
 
 /// Outcome `i` of a group: `i` of its responses tell the truth.

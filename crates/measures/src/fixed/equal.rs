@@ -40,7 +40,12 @@ impl EqualLoss {
         let reverse = (-&rate).exp()?.with_bits(bits);
         let discount = (-&rate.shifted(1)).exp()?.with_bits(bits);
         let mode = mode(rate.lo.approximate(), k);
-        let up = Side::walk(k - mode, mode, &odds, smallest.magnitude().min(0) - bits as i64);
+        let up = Side::walk(
+            k - mode,
+            mode,
+            &odds,
+            smallest.magnitude().min(0) - bits as i64,
+        );
         let down = Side::walk(mode, k - mode, &reverse, -(bits as i64));
         let steps = (up.weights.len() + down.weights.len()) as u64;
         let first = mode - down.weights.len() as u64;
@@ -143,26 +148,36 @@ impl Side {
             {
                 return Side { weights, rest };
             }
-            weight = weight
-                .mul(&odds.lo, bits, Round::Down)
-                .times_ratio(ahead - n, behind + n + 1, bits);
+            weight = weight.mul(&odds.lo, bits, Round::Down).times_ratio(
+                ahead - n,
+                behind + n + 1,
+                bits,
+            );
             weights.push(weight.clone());
         }
-        Side { weights, rest: Float::ZERO }
+        Side {
+            weights,
+            rest: Float::ZERO,
+        }
     }
 }
 
 /// `2 w q/(1−q)` with `q` the next ratio; `None` while `q` may reach one. The factor two covers
 /// the rounding of `w`.
 fn rest(weight: &Float, ahead: u64, behind: u64, odds: &Float, bits: usize) -> Option<Float> {
-    let ratio = odds
-        .mul(&Float::from_int(ahead), bits, Round::Up)
-        .div(&Float::from_int(behind), bits, Round::Up)?;
+    let ratio = odds.mul(&Float::from_int(ahead), bits, Round::Up).div(
+        &Float::from_int(behind),
+        bits,
+        Round::Up,
+    )?;
     let gap = Float::one().add(&ratio.neg(), bits, Round::Down);
     if !gap.is_positive() {
         return None;
     }
-    weight.shifted(1).mul(&ratio, bits, Round::Up).div(&gap, bits, Round::Up)
+    weight
+        .shifted(1)
+        .mul(&ratio, bits, Round::Up)
+        .div(&gap, bits, Round::Up)
 }
 
 fn suffix_sums(weights: Vec<Float>, discount: &Float, bits: usize) -> (Vec<Float>, Vec<Float>) {
@@ -185,6 +200,8 @@ fn inflation(steps: u64, constants: &[Interval], bits: usize) -> Option<Float> {
         let width = constant.hi.add(&constant.lo.neg(), bits, Round::Up);
         unit = unit.max(width.div(&constant.lo, bits, Round::Up)?);
     }
-    let excess = unit.mul(&Float::from_int(steps + 2), bits, Round::Up).shifted(4);
+    let excess = unit
+        .mul(&Float::from_int(steps + 2), bits, Round::Up)
+        .shifted(4);
     (excess.magnitude() < -1).then(|| Float::one().add(&excess, bits, Round::Up))
 }

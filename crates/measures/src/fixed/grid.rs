@@ -1,5 +1,5 @@
-//! Privacy loss distributions on a grid, rounded up: losses are moved up to the grid, mass that is
-//! cut off counts as an infinite loss, and so every δ that is read off is an upper bound.
+//! Privacy loss distributions on a grid: losses are [moved there](super::spread) so that every δ
+//! that is read off is an upper bound, and mass that is cut off counts as an infinite loss.
 //!
 //! Masses are `f64`, added and multiplied but never subtracted. A number that took `r` roundings
 //! is then at least `(1 + 2^-52)^-r` times the exact one, and what underflows is below `2^-1000` in
@@ -9,7 +9,6 @@ use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 
-use super::different::Group;
 use crate::numeric::{Float, Interval};
 
 /// The distribution of a privacy loss under the first law of its pair.
@@ -47,7 +46,11 @@ impl Grid {
     pub(super) fn from_atoms(step: &RBig, atoms: &[(f64, i64)], infinite: f64) -> Grid {
         let places = atoms.iter().map(|&(_, place)| place);
         let (Some(first), Some(last)) = (places.clone().min(), places.max()) else {
-            return Grid { masses: vec![], infinite: infinite + UNDERFLOW, ..Grid::zero(step) };
+            return Grid {
+                masses: vec![],
+                infinite: infinite + UNDERFLOW,
+                ..Grid::zero(step)
+            };
         };
         let mut masses = vec![0.0; (last - first) as usize + 1];
         for &(mass, place) in atoms {
@@ -62,18 +65,32 @@ impl Grid {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.masses.len()
+    }
+
+    /// How many points have mass.
+    fn atoms(&self) -> usize {
+        self.masses.iter().filter(|mass| **mass > 0.0).count()
     }
 
     /// The sum of this loss and an independent one on the same step; `None` if that is too much work.
     pub(super) fn convolved(&self, other: &Grid) -> Option<Grid> {
-        if self.len().saturating_mul(other.len()) > MOST_PRODUCTS {
+        let (long, short) = if self.atoms() >= other.atoms() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        if short.atoms().saturating_mul(long.len()) > MOST_PRODUCTS {
             return None;
         }
-        let (long, short) = if self.len() >= other.len() { (self, other) } else { (other, self) };
         let mut masses = vec![0.0; (long.len() + short.len()).saturating_sub(1)];
-        for (i, mass) in short.masses.iter().enumerate() {
+        let atoms = short
+            .masses
+            .iter()
+            .enumerate()
+            .filter(|(_, mass)| **mass > 0.0);
+        for (i, mass) in atoms.clone() {
             for (sum, part) in masses[i..].iter_mut().zip(&long.masses) {
                 *sum += mass * part;
             }
@@ -83,7 +100,7 @@ impl Grid {
             origin: &self.origin + &other.origin,
             masses,
             infinite: (self.infinite + other.infinite + UNDERFLOW) * (1.0 + 4.0 * f64::EPSILON),
-            roundings: self.roundings + other.roundings + short.len() as u64 + 1,
+            roundings: self.roundings + other.roundings + atoms.count() as u64 + 1,
         })
     }
 
@@ -102,19 +119,6 @@ impl Grid {
             }
         }
         Some(result)
-    }
-
-    /// Adds a randomized response whose loss is `±steps/2` grid steps.
-    fn respond(&mut self, steps: usize, truth: f64, lie: f64) {
-        let old = self.len();
-        self.masses.resize(old + steps, 0.0);
-        for i in (0..old + steps).rev() {
-            let told = if i >= steps { self.masses[i - steps] } else { 0.0 };
-            self.masses[i] = lie * self.masses[i] + truth * told;
-        }
-        self.origin -= &self.step * RBig::from(steps) / RBig::from(2u8);
-        self.roundings += 2;
-        self.infinite += UNDERFLOW;
     }
 
     /// Cuts off the largest losses, as long as their mass is at most `cut`, and moves as much of
@@ -170,11 +174,18 @@ impl Grid {
     /// The least point of the grid, not below zero, whose δ is at most `delta`.
     pub(super) fn epsilon_at(&self, delta: &Exact) -> Exact {
         if self.masses.is_empty() {
-            return if to_exact(self.infinite) <= *delta { Exact::ZERO } else { Exact::INFINITY };
+            return if to_exact(self.infinite) <= *delta {
+                Exact::ZERO
+            } else {
+                Exact::INFINITY
+            };
         }
         let target = delta.to_f64(Round::Down);
         let deltas = self.deltas();
-        let found = deltas.iter().rposition(|&at| at > target).map_or(0, |last| last + 1);
+        let found = deltas
+            .iter()
+            .rposition(|&at| at > target)
+            .map_or(0, |last| last + 1);
         if found == deltas.len() {
             return Exact::INFINITY;
         }
@@ -186,7 +197,9 @@ impl Grid {
     pub(super) fn deltas_at(&self, epsilons: &[Exact]) -> Vec<Exact> {
         let deltas = self.deltas();
         let at = |epsilon: &Exact| {
-            let Some(epsilon) = epsilon.to_rational() else { return to_exact(self.infinite) };
+            let Some(epsilon) = epsilon.to_rational() else {
+                return to_exact(self.infinite);
+            };
             let place = ((epsilon - &self.origin) / &self.step).floor();
             if place < IBig::ZERO {
                 return Exact::ONE;
@@ -207,29 +220,42 @@ pub(super) fn to_f64_up(value: &Float) -> f64 {
     value.to_exact(Round::Up).to_f64(Round::Up)
 }
 
-/// Grid points times responses, at most: what bounds the time.
-const WORK: u64 = 1 << 26;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Randomized responses whose parameters have been rounded up to multiples of one half step.
-pub(super) fn rounded_responses(groups: &[Group]) -> Option<Grid> {
-    let responses: u64 = groups.iter().map(|group| group.count).sum();
-    let points = (WORK / responses.max(1)).clamp(1 << 10, 1 << 20);
-    let sum = groups.iter().fold(RBig::ZERO, |sum, group| {
-        sum + &group.epsilon * RBig::from(group.count)
-    });
-    let half_step = sum / RBig::from(points);
-    let mut grid = Grid::zero(&(&half_step * RBig::from(2u8)));
-    for group in groups {
-        let steps = (&group.epsilon / &half_step).ceil();
-        let epsilon = RBig::from(steps.clone()) * &half_step;
-        let odds = Interval::rational(&epsilon, 192).exp()?;
-        let one = Interval::int(1u8, 192);
-        let lie = one.div(&(&one + &odds))?;
-        let truth = &odds * &lie;
-        let steps = usize::try_from(steps).ok()?;
-        for _ in 0..group.count {
-            grid.respond(steps, to_f64_up(&truth.hi), to_f64_up(&lie.hi));
+    #[test]
+    fn cutting_off_only_raises_delta() {
+        let step = RBig::from(1u8) / RBig::from(64u8);
+        let coin = Grid::from_atoms(&step, &[(0.75, 70), (0.25, -70)], 0.0);
+        let whole = coin.repeated(30, 0.0).unwrap();
+        let cut = coin.repeated(30, 1e-4).unwrap();
+        assert!(cut.len() < whole.len());
+        let epsilons: Vec<Exact> = (0u32..20).map(Exact::from).collect();
+        for (more, less) in cut
+            .deltas_at(&epsilons)
+            .iter()
+            .zip(whole.deltas_at(&epsilons))
+        {
+            // Both were raised to make good for roundings, the longer one by more.
+            let slack = more.mul(&"1e-10".parse().unwrap(), Round::Up);
+            assert!(more.clone() + slack >= less, "{more} {less}");
         }
     }
-    Some(grid)
+
+    #[test]
+    fn a_sum_of_losses_in_any_order() {
+        let step = RBig::from(1u8) / RBig::from(8u8);
+        let a = Grid::from_atoms(&step, &[(0.5, 3), (0.5, -1)], 0.0);
+        let b = Grid::from_atoms(&step, &[(0.25, 9), (0.75, 0)], 0.0625);
+        let (ab, ba) = (a.convolved(&b).unwrap(), b.convolved(&a).unwrap());
+        assert_eq!(ab.masses, ba.masses);
+        assert_eq!(ab.origin, RBig::from(-1) / RBig::from(8u8));
+        assert!(ab.infinite >= 0.0625 && ab.infinite < 0.0626);
+        // The mass above 12/8 is nothing but what was infinite.
+        assert_eq!(
+            ab.deltas_at(&["1.5".parse().unwrap()]),
+            vec![to_exact(ab.infinite * (1.0 + f64::EPSILON))]
+        );
+    }
 }

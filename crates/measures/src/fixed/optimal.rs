@@ -79,7 +79,9 @@ const EXACT_BITS: u64 = 1 << 16;
 
 /// The target, for children with `count` times `delta` each; every `delta` below one.
 pub(super) fn target(delta_g: &Exact, deltas: &[(Exact, u64)], bits: usize) -> Target {
-    let Some(delta_g) = delta_g.to_rational() else { return Target::Missed };
+    let Some(delta_g) = delta_g.to_rational() else {
+        return Target::Missed;
+    };
     if let Some(kept) = product_of_complements(deltas) {
         let left = RBig::ONE - (RBig::ONE - delta_g) / kept;
         return match left.cmp(&RBig::ZERO) {

@@ -1,6 +1,8 @@
 //! Certified elementary functions on intervals: exponential, logarithm and π, by Taylor series
 //! with explicit remainders after range reduction.
 
+use dashu_int::{IBig, UBig};
+
 use super::float::Float;
 use super::interval::Interval;
 
@@ -13,14 +15,22 @@ impl Interval {
     pub(crate) fn exp(&self) -> Option<Interval> {
         let lo = exp_point(&self.lo, self.bits)?.lo;
         let hi = exp_point(&self.hi, self.bits)?.hi;
-        Some(Interval { lo, hi, bits: self.bits })
+        Some(Interval {
+            lo,
+            hi,
+            bits: self.bits,
+        })
     }
 
     /// `ln x`; `None` unless the interval is certainly above zero.
     pub(crate) fn ln(&self) -> Option<Interval> {
         let lo = ln_point(&self.lo, self.bits)?.lo;
         let hi = ln_point(&self.hi, self.bits)?.hi;
-        Some(Interval { lo, hi, bits: self.bits })
+        Some(Interval {
+            lo,
+            hi,
+            bits: self.bits,
+        })
     }
 }
 
@@ -113,13 +123,65 @@ fn atanh_series(z: &Interval) -> Interval {
     sum
 }
 
-pub(crate) fn ln_2(bits: usize) -> Interval {
+/// Constants are stored to this many bits; more are computed.
+const STORED: usize = 512;
+
+/// `⌊2^512 ln 2⌋`, lowest word first; a test compares it with the series.
+const LN_2: [u64; 8] = [
+    0x2757_3b29_1169_b825,
+    0xed2e_ae35_c138_2144,
+    0x5595_52fb_4afa_1b10,
+    0xe7b8_7620_6deb_ac98,
+    0x8a0d_175b_8baa_fa2b,
+    0x40f3_4326_7298_b62d,
+    0xc9e3_b398_03f2_f6af,
+    0xb172_17f7_d1cf_79ab,
+];
+/// `⌊2^510 π⌋`, lowest word first; a test compares it with the series.
+const PI: [u64; 8] = [
+    0x4fe1_356d_6d51_c245,
+    0x302b_0a6d_f25f_1437,
+    0xef95_19b3_cd3a_431b,
+    0x514a_0879_8e34_04dd,
+    0x020b_bea6_3b13_9b22,
+    0x2902_4e08_8a67_cc74,
+    0xc4c6_628b_80dc_1cd1,
+    0xc90f_daa2_2168_c234,
+];
+
+/// The constant `words · 2^exponent`, which was rounded down.
+fn stored(words: &[u64; 8], exponent: i64, bits: usize) -> Interval {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let low = IBig::from(UBig::from_le_bytes(&bytes));
+    let high = &low + IBig::ONE;
+    Interval::new(Float::new(low, exponent), Float::new(high, exponent), bits)
+}
+
+/// ln 2.
+fn ln_2(bits: usize) -> Interval {
+    if bits + 2 <= STORED {
+        stored(&LN_2, -512, bits)
+    } else {
+        ln_2_series(bits)
+    }
+}
+
+fn ln_2_series(bits: usize) -> Interval {
     let third = Interval::int(1u8, bits + 16).div_int(3);
     atanh_series(&third).shifted(1).with_bits(bits)
 }
 
-/// π by Machin's formula, `16 arctan(1/5) − 4 arctan(1/239)`.
+/// π.
 pub(crate) fn pi(bits: usize) -> Interval {
+    if bits + 2 <= STORED {
+        stored(&PI, -510, bits)
+    } else {
+        pi_series(bits)
+    }
+}
+
+/// Machin's formula, `16 arctan(1/5) − 4 arctan(1/239)`.
+fn pi_series(bits: usize) -> Interval {
     let work = bits + 16;
     let a = arctan_of_reciprocal(5, work).shifted(4);
     let b = arctan_of_reciprocal(239, work).shifted(2);
@@ -156,18 +218,48 @@ mod tests {
     fn assert_digits(found: &Interval, digits: &str, unit: &str) {
         let low = decimal(digits, 512);
         let high = &low + &decimal(unit, 512);
-        assert!(low.lo.at_most(&found.hi) && found.lo.at_most(&high.hi), "{found:?} vs {digits}");
-        assert!(found.is_narrow(found.bits as i64 - 8, i64::MAX / 8), "too wide: {found:?}");
+        assert!(
+            low.lo.at_most(&found.hi) && found.lo.at_most(&high.hi),
+            "{found:?} vs {digits}"
+        );
+        assert!(
+            found.is_narrow(found.bits as i64 - 8, i64::MAX / 8),
+            "too wide: {found:?}"
+        );
     }
 
     #[test]
     fn known_constants() {
-        assert_digits(&pi(160), "3.14159265358979323846264338327950288419716939937510", "1e-50");
-        assert_digits(&ln_2(160), "0.69314718055994530941723212145817656807550013436025", "1e-50");
+        assert_digits(
+            &pi(160),
+            "3.14159265358979323846264338327950288419716939937510",
+            "1e-50",
+        );
+        assert_digits(
+            &ln_2(160),
+            "0.69314718055994530941723212145817656807550013436025",
+            "1e-50",
+        );
         let e = Interval::int(1u8, 160).exp().expect("small");
-        assert_digits(&e, "2.71828182845904523536028747135266249775724709369995", "1e-50");
+        assert_digits(
+            &e,
+            "2.71828182845904523536028747135266249775724709369995",
+            "1e-50",
+        );
         let ln_10 = Interval::int(10u8, 160).ln().expect("positive");
-        assert_digits(&ln_10, "2.30258509299404568401799145468436420760110148862877", "1e-50");
+        assert_digits(
+            &ln_10,
+            "2.30258509299404568401799145468436420760110148862877",
+            "1e-50",
+        );
+    }
+
+    #[test]
+    fn stored_constants_are_those_of_the_series() {
+        for (stored, series) in [(ln_2(510), ln_2_series(600)), (pi(510), pi_series(600))] {
+            assert!(stored.lo.at_most(&series.lo) && series.hi.at_most(&stored.hi));
+            assert!(stored.is_narrow(505, i64::MAX / 8));
+        }
     }
 
     #[test]

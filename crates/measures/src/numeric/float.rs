@@ -17,10 +17,17 @@ pub(crate) struct Float {
 }
 
 impl Float {
-    pub(crate) const ZERO: Float = Float { mantissa: IBig::ZERO, exponent: 0 };
+    pub(crate) const ZERO: Float = Float {
+        mantissa: IBig::ZERO,
+        exponent: 0,
+    };
 
     pub(crate) fn new(mantissa: IBig, exponent: i64) -> Float {
-        if mantissa.is_zero() { Float::ZERO } else { Float { mantissa, exponent } }
+        if mantissa.is_zero() {
+            Float::ZERO
+        } else {
+            Float { mantissa, exponent }
+        }
     }
 
     pub(crate) fn one() -> Float {
@@ -73,8 +80,11 @@ impl Float {
         if other.is_zero() {
             return self.clone().round(bits, round);
         }
-        let (large, small) =
-            if self.magnitude() >= other.magnitude() { (self, other) } else { (other, self) };
+        let (large, small) = if self.magnitude() >= other.magnitude() {
+            (self, other)
+        } else {
+            (other, self)
+        };
         // A summand far below the last place only decides the direction of rounding.
         let floor = large.magnitude() - 2 * bits as i64 - bit_length(&large.mantissa) - 8;
         if small.magnitude() < floor {
@@ -89,7 +99,11 @@ impl Float {
     }
 
     pub(crate) fn mul(&self, other: &Float, bits: usize, round: Round) -> Float {
-        Float::new(&self.mantissa * &other.mantissa, self.exponent + other.exponent).round(bits, round)
+        Float::new(
+            &self.mantissa * &other.mantissa,
+            self.exponent + other.exponent,
+        )
+        .round(bits, round)
     }
 
     /// The quotient; `None` if `other` is zero.
@@ -97,7 +111,8 @@ impl Float {
         if other.is_zero() {
             return None;
         }
-        let shift = (bits as i64 + 1 + bit_length(&other.mantissa) - bit_length(&self.mantissa)).max(0);
+        let shift =
+            (bits as i64 + 1 + bit_length(&other.mantissa) - bit_length(&self.mantissa)).max(0);
         let mut numerator = self.mantissa.clone() << shift as usize;
         let mut denominator = other.mantissa.clone();
         if denominator < IBig::ZERO {
@@ -130,7 +145,11 @@ impl Float {
         let root = radicand.sqrt();
         let exact = &root * &root == radicand;
         let root = IBig::from(root);
-        let root = if exact || round == Round::Down { root } else { root + IBig::ONE };
+        let root = if exact || round == Round::Down {
+            root
+        } else {
+            root + IBig::ONE
+        };
         Some(Float::new(root, (self.exponent - shift) / 2).round(bits, round))
     }
 
@@ -146,7 +165,11 @@ impl Float {
         }
         let magnitude = self.magnitude().cmp(&other.magnitude());
         if magnitude != Ordering::Equal {
-            return if self.is_positive() { magnitude } else { magnitude.reverse() };
+            return if self.is_positive() {
+                magnitude
+            } else {
+                magnitude.reverse()
+            };
         }
         exact_sum(self, &other.neg()).mantissa.cmp(&IBig::ZERO)
     }
@@ -168,13 +191,19 @@ impl Float {
         let denominator = Float::from_int(IBig::from(value.denominator().clone()));
         let numerator = Float::from_int(value.numerator().clone());
         // A rational's denominator is never zero.
-        numerator.div(&denominator, bits, round).unwrap_or(Float::ZERO)
+        numerator
+            .div(&denominator, bits, round)
+            .unwrap_or(Float::ZERO)
     }
 
     pub(crate) fn to_rational(&self) -> RBig {
         let mantissa = RBig::from(self.mantissa.clone());
         let scale = RBig::from(IBig::ONE << self.exponent.unsigned_abs() as usize);
-        if self.exponent >= 0 { mantissa * scale } else { mantissa / scale }
+        if self.exponent >= 0 {
+            mantissa * scale
+        } else {
+            mantissa / scale
+        }
     }
 
     /// As an [`Exact`] number of at most 128 significant bits; values below zero become zero
@@ -184,16 +213,12 @@ impl Float {
             return Exact::ZERO;
         }
         // Far outside of every sensible range the rational would need gigabytes.
-        if self.magnitude() > EXTREME {
-            return Exact::INFINITY;
-        }
-        let value = if self.magnitude() < -EXTREME {
-            if round == Round::Down {
-                return Exact::ZERO;
-            }
-            Float::power_of_two(-EXTREME)
-        } else {
-            self.clone().round(128, round)
+        let value = match (self.magnitude(), round) {
+            (EXTREME.., Round::Up) => return Exact::INFINITY,
+            (EXTREME.., Round::Down) => Float::power_of_two(EXTREME - 1),
+            (..=TINY, Round::Down) => return Exact::ZERO,
+            (..=TINY, Round::Up) => Float::power_of_two(TINY),
+            _ => self.clone().round(128, round),
         };
         Exact::from_rational(&value.to_rational(), round).unwrap_or(Exact::INFINITY)
     }
@@ -209,6 +234,7 @@ impl Float {
 
 /// Exponents past this are treated as zero or infinity when a value leaves this module.
 const EXTREME: i64 = 1 << 13;
+const TINY: i64 = -EXTREME;
 
 fn bit_length(value: &IBig) -> i64 {
     value.bit_len() as i64
@@ -232,5 +258,9 @@ fn shift_right(mantissa: IBig, by: usize, round: Round) -> IBig {
 fn divide(numerator: IBig, denominator: IBig, round: Round) -> IBig {
     use dashu_int::ops::DivRemEuclid;
     let (floor, remainder) = numerator.div_rem_euclid(denominator);
-    if round == Round::Up && !remainder.is_zero() { floor + IBig::ONE } else { floor }
+    if round == Round::Up && !remainder.is_zero() {
+        floor + IBig::ONE
+    } else {
+        floor
+    }
 }

@@ -19,7 +19,11 @@ pub(crate) struct Interval {
 
 impl Interval {
     pub(crate) fn new(lo: Float, hi: Float, bits: usize) -> Interval {
-        Interval { lo: lo.round(bits, Round::Down), hi: hi.round(bits, Round::Up), bits }
+        Interval {
+            lo: lo.round(bits, Round::Down),
+            hi: hi.round(bits, Round::Up),
+            bits,
+        }
     }
 
     pub(crate) fn point(value: Float, bits: usize) -> Interval {
@@ -40,7 +44,9 @@ impl Interval {
 
     /// A finite exact number; `None` for infinity.
     pub(crate) fn exact(value: &Exact, bits: usize) -> Option<Interval> {
-        value.to_rational().map(|value| Interval::rational(&value, bits))
+        value
+            .to_rational()
+            .map(|value| Interval::rational(&value, bits))
     }
 
     /// The quotient; `None` unless the divisor is certainly not zero.
@@ -52,8 +58,16 @@ impl Interval {
         if !other.lo.is_positive() {
             return None;
         }
-        let low_divisor = if self.lo.is_negative() { &other.lo } else { &other.hi };
-        let high_divisor = if self.hi.is_negative() { &other.hi } else { &other.lo };
+        let low_divisor = if self.lo.is_negative() {
+            &other.lo
+        } else {
+            &other.hi
+        };
+        let high_divisor = if self.hi.is_negative() {
+            &other.hi
+        } else {
+            &other.lo
+        };
         Some(Interval {
             lo: self.lo.div(low_divisor, bits, Round::Down)?,
             hi: self.hi.div(high_divisor, bits, Round::Up)?,
@@ -84,7 +98,11 @@ impl Interval {
 
     /// Times a power of two.
     pub(crate) fn shifted(&self, by: i64) -> Interval {
-        Interval { lo: self.lo.shifted(by), hi: self.hi.shifted(by), bits: self.bits }
+        Interval {
+            lo: self.lo.shifted(by),
+            hi: self.hi.shifted(by),
+            bits: self.bits,
+        }
     }
 
     /// Widened by `margin` on both sides.
@@ -103,7 +121,11 @@ impl Interval {
     /// The smallest interval with both.
     pub(crate) fn hull(self, other: Interval) -> Interval {
         let bits = self.bits.max(other.bits);
-        Interval { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi), bits }
+        Interval {
+            lo: self.lo.min(other.lo),
+            hi: self.hi.max(other.hi),
+            bits,
+        }
     }
 
     /// The width is at most `2^-precision` of the value, or at most `2^-absolute`.
@@ -144,7 +166,11 @@ impl Sub for &Interval {
 impl Neg for &Interval {
     type Output = Interval;
     fn neg(self) -> Interval {
-        Interval { lo: self.hi.neg(), hi: self.lo.neg(), bits: self.bits }
+        Interval {
+            lo: self.hi.neg(),
+            hi: self.lo.neg(),
+            bits: self.bits,
+        }
     }
 }
 
