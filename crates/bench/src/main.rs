@@ -2,6 +2,7 @@
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
 mod ask;
+mod audit;
 mod measure;
 mod numbers;
 mod rules;
@@ -34,6 +35,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         rules::run,
     ),
     subcommand("ask", "what asking and spawning a machine costs", ask::run),
+    subcommand(
+        "audit",
+        "exact audits: growth with depth, three machines at once",
+        audit::run,
+    ),
 ];
 
 fn main() -> ExitCode {
