@@ -4,6 +4,7 @@
 mod ask;
 mod filter;
 mod loss;
+mod audit;
 mod measure;
 mod nested;
 mod numbers;
@@ -50,6 +51,10 @@ const SUBCOMMANDS: &[Subcommand] = &[
         loss::run,
     ),
     subcommand("nested", "nested sessions, two threads, memory", nested::run),
+        "audit",
+        "exact audits: growth with depth, three machines at once",
+        audit::run,
+    ),
 ];
 
 fn main() -> ExitCode {
