@@ -4,4 +4,6 @@
 
 pub use exact;
 pub use measures;
+pub use mechanisms;
+pub use odometer;
 pub use queryable;

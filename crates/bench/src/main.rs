@@ -2,14 +2,15 @@
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
 mod ask;
+mod audit;
 mod filter;
 mod loss;
-mod audit;
 mod measure;
 mod nested;
 mod numbers;
 mod ours;
 mod rules;
+mod samplers;
 mod theirs;
 
 use std::process::ExitCode;
@@ -29,32 +30,14 @@ const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) ->
 
 /// To add one: a module, and a line here.
 const SUBCOMMANDS: &[Subcommand] = &[
-    subcommand(
-        "numbers",
-        "exact numbers and OpenDP's directed floats",
-        numbers::run,
-    ),
-    subcommand(
-        "rules",
-        "composition rules: a launch, a million children",
-        rules::run,
-    ),
+    subcommand("numbers", "exact numbers and OpenDP's directed floats", numbers::run),
+    subcommand("rules", "composition rules: a launch, a million children", rules::run),
     subcommand("ask", "what asking and spawning a machine costs", ask::run),
-    subcommand(
-        "filter",
-        "launches under a filter, and OpenDP's filter and odometer",
-        filter::run,
-    ),
-    subcommand(
-        "loss",
-        "asking for the privacy loss, and OpenDP's odometer",
-        loss::run,
-    ),
+    subcommand("filter", "launches under a filter, and OpenDP's filter and odometer", filter::run),
+    subcommand("loss", "asking for the privacy loss, and OpenDP's odometer", loss::run),
     subcommand("nested", "nested sessions, two threads, memory", nested::run),
-        "audit",
-        "exact audits: growth with depth, three machines at once",
-        audit::run,
-    ),
+    subcommand("audit", "exact audits: growth with depth, three machines at once", audit::run),
+    subcommand("samplers", "exact noise and releases, and OpenDP's", samplers::run),
 ];
 
 fn main() -> ExitCode {
