@@ -29,6 +29,7 @@ pub mod adaptive;
 mod conversion;
 mod error;
 mod group;
+pub mod laws;
 
 mod losses;
 mod map;

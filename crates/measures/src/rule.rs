@@ -210,8 +210,13 @@ impl<R: Adaptive> FilterRule for R {
         self.room(tally, gate)
     }
 
-    fn spent(&self, _: &Self::Gate, tally: &Self::Tally) -> Total<TotalLoss<Self>> {
-        self.loss(tally)
+    fn spent(&self, gate: &Self::Gate, tally: &Self::Tally) -> Total<TotalLoss<Self>> {
+        let loss = self.loss(tally);
+        // What fits is within the budget, whatever rounding adds to the loss.
+        if !loss.at_most(gate) && self.within(tally, gate) {
+            return Total(gate.clone());
+        }
+        loss
     }
 }
 

@@ -1,5 +1,6 @@
 //! Basic composition: losses add up. One rule for all measures in which that is a theorem for adaptively chosen losses.
 
+use super::tally::{larger, plus};
 use crate::losses::{
     ApproxDp, ApproxZcdp, Epsilon, EpsilonDelta, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp,
     RenyiEpsilon, Rho, RhoDelta, Zcdp,
@@ -119,24 +120,6 @@ impl<M: Additive> Tally for Sum<M> {
 
     fn join(&mut self, other: &Self) {
         self.measure.join(&mut self.sum, &other.sum);
-    }
-}
-
-/// `sum + n·value`; the common case of one launch needs no multiplication.
-#[inline]
-pub(crate) fn plus(sum: &Exact, value: &Exact, n: u64) -> Exact {
-    if n == 1 {
-        sum + value
-    } else {
-        sum + &value.times(n)
-    }
-}
-
-pub(crate) fn larger(one: &Exact, other: &Exact) -> Exact {
-    if one >= other {
-        one.clone()
-    } else {
-        other.clone()
     }
 }
 

@@ -1,8 +1,42 @@
 //! Rules that are valid for adaptively chosen losses (part C of the spec). Each says which theorem makes it valid, under
 //! which hypotheses, for which notion of odometer, how children may interleave, and where it rounds.
 //!
-//! Approximate Rényi privacy is not offered: no proof is known to us that its losses add up under adaptive choice.
+//! | rule | accumulator, filter | filter only | time-uniform |
+//! |---|---|---|---|
+//! | C1 basic | [`Basic`], [`ImprovedBasic`] | | [`TimeUniformBasic`] |
+//! | C2, C3 Whitehouse et al. | [`WhitehouseOdometer`] | [`WhitehouseFilter`] | |
+//! | C2′ through zCDP | [`ConcentratedOdometer`] | [`ConcentratedFilter`] | |
+//! | C4 Rogers et al., filter | [`RogersFilter`] | | |
+//! | C5, C6 Rogers et al., odometer | [`RogersOdometer`] | | [`TimeUniformRogers`] |
+//! | C7, C8, C12 Rényi, zCDP, approximate zCDP | [`Basic`] | | |
+//! | C9 Gaussian | [`GaussianComposition`] | | |
+//! | C10 δ only | [`ImprovedBasic`] | | |
+//! | several at once | | [`Union`] | |
+//!
+//! Approximate Rényi privacy is not offered: we know of no proof that its losses add up under adaptive choice.
 
 mod basic;
+mod concentrated;
+mod gaussian;
+mod improved;
+mod rogers;
+mod rogers_filter;
+mod rogers_odometer;
+mod search;
+mod slack;
+mod tally;
+mod time_uniform;
+mod union;
+mod whitehouse;
 
 pub use basic::{Additive, Basic, Sum};
+pub use concentrated::{Concentrated, ConcentratedFilter, ConcentratedOdometer};
+pub use gaussian::{GaussianComposition, SquareSum};
+pub use improved::{ImprovedBasic, ImprovedSum};
+pub use rogers::RogersTally;
+pub use rogers_filter::RogersFilter;
+pub use rogers_odometer::RogersOdometer;
+pub use slack::{Concentration, SlackFilter, SlackGate, SlackOdometer, SlackTally};
+pub use time_uniform::{PureTally, TimeUniformBasic, TimeUniformRogers};
+pub use union::{Both, Union};
+pub use whitehouse::{Whitehouse, WhitehouseFilter, WhitehouseOdometer};

@@ -1,0 +1,119 @@
+//! A tighter concentration bound than that of Whitehouse et al.: children as zCDP mechanisms, and the best known
+//! conversion of the whole.
+
+use super::search::{half, largest_admitted, short};
+use super::slack::{Concentration, SlackFilter, SlackOdometer, sealed};
+use exact::{Exact, Round};
+
+/// `ε ≤ inf over α > 1 of αρ + (ln(1/δ′) − ln α)/(α−1) + ln(1 − 1/α)`, where ρ = Σ ε·tanh(ε/2): an ε-DP mechanism is
+/// `ε·tanh(ε/2)`-zCDP, and the rest is the conversion of Canonne–Kamath–Steinke 2020, Prop 12. The entries are rounded up
+/// to 53 bits. The order α is chosen in floating point; every order gives a valid bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Concentrated;
+
+/// A filter through zCDP: launches fit a budget `(ε, δ)` while ρ = Σ ε·tanh(ε/2) is at most the largest ρ* for which every
+/// ρ*-zCDP mechanism is `(ε, δ′)`-DP by Canonne–Kamath–Steinke 2020, Prop 12, and `δ′ + Σδ ≤ δ` (C2′ of the spec).
+///
+/// Valid as a filter for adaptively chosen `(ε_j, δ_j)`, δ′ and budget fixed in advance, concurrently under finite
+/// communication: views are post-processings of randomized response (000 Thm 1.24), whose pure parts add up as zCDP. It
+/// admits more than [`WhitehouseFilter`](super::WhitehouseFilter). The threshold is solved once, rounded down; the sums
+/// are exact.
+///
+/// ```
+/// use measures::adaptive::{ConcentratedFilter, WhitehouseFilter};
+/// use measures::{FilterRule, Tallied, Tally};
+/// let (budget, slack): (_, exact::Exact) = ("(1, 1e-6)".parse()?, "1e-6".parse()?);
+/// let rule = ConcentratedFilter::new(slack.clone())?;
+/// let gate = rule.open(&budget)?;
+/// assert!(rule.fits(&gate, &rule.start().after(&"(0.01, 0)".parse()?, 400)));
+/// let older = WhitehouseFilter::new(slack)?;
+/// let gate = older.open(&budget)?;
+/// assert!(!older.fits(&gate, &older.start().after(&"(0.01, 0)".parse()?, 400)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type ConcentratedFilter = SlackFilter<Concentrated>;
+
+/// The odometer that belongs to [`ConcentratedFilter`]: the total is the least ε that would have fitted, with δ, while
+/// `δ′ + Σδ ≤ δ`, and infinite beyond (C2′ of the spec).
+///
+/// Valid as an accumulator (truncated view), because what fits ε fits every larger ε (000 Lemma 2.19); concurrently under
+/// finite communication; not time-uniform. The sums are exact; the total is rounded up.
+pub type ConcentratedOdometer = SlackOdometer<Concentrated>;
+
+impl sealed::Sealed for Concentrated {}
+
+impl Concentration for Concentrated {
+    fn entry(epsilon: &Exact) -> Exact {
+        short(&epsilon.mul(&half(epsilon, Round::Up).tanh(Round::Up), Round::Up))
+    }
+
+    fn epsilon(log: &Exact, sum: &Exact) -> Exact {
+        if sum.is_zero() {
+            return Exact::ZERO;
+        }
+        let (l, rho) = (log.to_f64(Round::Up), sum.to_f64(Round::Up));
+        let alpha = best_order(l, |alpha| alpha * rho + rough_price(l, alpha));
+        let (price, rebate) = price(log, &alpha);
+        (alpha.mul(sum, Round::Up) + price).saturating_sub(&rebate)
+    }
+
+    fn threshold(log: &Exact, epsilon: &Exact) -> Exact {
+        let (l, e) = (log.to_f64(Round::Up), epsilon.to_f64(Round::Down));
+        let alpha = best_order(l, |alpha| (rough_price(l, alpha) - e) / alpha);
+        let (price, rebate) = price(log, &alpha);
+        (epsilon + rebate)
+            .saturating_sub(&price)
+            .div(&alpha, Round::Down)
+    }
+
+    fn largest(rest: &Exact) -> Exact {
+        // tanh(x) ≥ x/(1+x), so an ε with entry at most `rest` is at most rest + √(2·rest).
+        let upper = rest + rest.times(2).sqrt(Round::Up);
+        largest_admitted(&upper, |epsilon| Self::entry(epsilon) <= *rest).unwrap_or(Exact::ZERO)
+    }
+}
+
+/// `(L − ln α)/(α−1) + ln(1 − 1/α)`, rounded up, as a difference of two non-negative numbers.
+fn price(log: &Exact, alpha: &Exact) -> (Exact, Exact) {
+    let steps = alpha.saturating_sub(&Exact::ONE);
+    let ln_alpha = alpha.ln(Round::Down).unwrap_or(Exact::ZERO);
+    let rebate = alpha
+        .recip(Round::Down)
+        .neg_ln_1m(Round::Down)
+        .unwrap_or(Exact::ZERO);
+    match log.checked_sub(&ln_alpha) {
+        Some(rest) => (rest.div(&steps, Round::Up), rebate),
+        None => (
+            Exact::ZERO,
+            rebate + ln_alpha.saturating_sub(log).div(&steps, Round::Down),
+        ),
+    }
+}
+
+fn rough_price(log: f64, alpha: f64) -> f64 {
+    (log - alpha.ln()) / (alpha - 1.0) + (-1.0 / alpha).ln_1p()
+}
+
+/// An order α at which `cost` is about least: the best point of a grid in ln(α−1), then a golden-section search around it.
+fn best_order(log: f64, cost: impl Fn(f64) -> f64) -> Exact {
+    const POINTS: u32 = 64;
+    let alpha = |t: f64| 1.0 + t.exp();
+    let cost = |t: f64| cost(alpha(t));
+    let (start, end) = (-12.0, log.max(1.0) + 45.0);
+    let step = (end - start) / f64::from(POINTS);
+    let grid = (0..=POINTS).map(|i| start + step * f64::from(i));
+    let best = grid
+        .min_by(|a, b| cost(*a).total_cmp(&cost(*b)))
+        .unwrap_or(0.0);
+    let (mut low, mut high) = (best - step, best + step);
+    let golden = (5f64.sqrt() - 1.0) / 2.0;
+    for _ in 0..60 {
+        let (left, right) = (high - golden * (high - low), low + golden * (high - low));
+        (low, high) = if cost(left) <= cost(right) {
+            (low, right)
+        } else {
+            (left, high)
+        };
+    }
+    Exact::try_from(alpha(low)).unwrap_or(Exact::from(2u32))
+}

@@ -1,0 +1,75 @@
+//! Gaussian differential privacy composes in quadrature.
+
+use super::search::root_within;
+use super::tally::{square, tally};
+use crate::{Adaptive, GaussianDp, Interleaving, Mu, Rule, Tallied, Total, TotalLoss};
+use exact::Round;
+
+/// Gaussian composition: `√(Σμ²)` (Smith–Thakurta, arXiv:2210.17520; C9 of the spec).
+///
+/// Valid as an accumulator (truncated view) and a filter for adaptively chosen μ, concurrently under finite communication
+/// (000 Thm 1.20); not time-uniform. The sum of squares is exact while the squares are (128 bits: every `f64` and every
+/// decimal of up to 19 digits), otherwise each square is rounded up when it enters. A budget is compared as `Σμ² ≤ μ²`
+/// with no root; the root is taken, rounded up, only to report.
+///
+/// ```
+/// use measures::adaptive::GaussianComposition;
+/// use measures::{FilterRule, Tallied, Tally};
+/// let rule = GaussianComposition;
+/// let gate = rule.open(&"0.5".parse()?)?;
+/// let tally = rule.start().after(&"0.3".parse()?, 1);
+/// assert_eq!(rule.remaining(&gate, &tally), Some("0.4".parse()?));
+/// # Ok::<(), measures::RuleError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GaussianComposition;
+
+impl Rule for GaussianComposition {
+    type Child = GaussianDp;
+    type Total = GaussianDp;
+    const INTERLEAVING: Interleaving = Interleaving::ConcurrentFinite;
+
+    fn child(&self) -> GaussianDp {
+        GaussianDp
+    }
+
+    fn total(&self) -> GaussianDp {
+        GaussianDp
+    }
+}
+
+impl Tallied for GaussianComposition {
+    type Tally = SquareSum;
+
+    fn start(&self) -> SquareSum {
+        SquareSum::default()
+    }
+}
+
+impl Adaptive for GaussianComposition {
+    fn loss(&self, tally: &SquareSum) -> Total<TotalLoss<Self>> {
+        Total::new(Mu::new(tally.squares.sqrt(Round::Up)))
+    }
+
+    #[inline]
+    fn within(&self, tally: &SquareSum, limit: &Mu) -> bool {
+        // The root decides only where the square of the limit has too many digits to be exact.
+        tally.squares <= limit.value().mul(limit.value(), Round::Down)
+            || self.loss(tally).at_most(limit)
+    }
+
+    fn room(&self, tally: &SquareSum, limit: &Mu) -> Option<Mu> {
+        let limit = limit.value().mul(limit.value(), Round::Down);
+        if limit.is_infinite() {
+            return Some(Mu::INFINITY);
+        }
+        limit
+            .checked_sub(&tally.squares)
+            .map(|rest| Mu::new(root_within(&rest)))
+    }
+}
+
+tally! {
+    /// The exact sum of the squares, each rounded up to 128 bits if it is longer.
+    SquareSum, |loss: Mu| { squares: square(loss.value()), }
+}

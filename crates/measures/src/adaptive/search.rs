@@ -1,0 +1,87 @@
+//! Looking for the largest loss that would still be admitted, where there is no closed form.
+
+use exact::{Exact, Round};
+
+/// The largest `f64` value in `[0, upper]` that is admitted, or `None` if zero is not. `admits` must be decreasing: what
+/// is below an admitted value is admitted. Only values that were tried and admitted are returned.
+pub(crate) fn largest_admitted(upper: &Exact, admits: impl Fn(&Exact) -> bool) -> Option<Exact> {
+    let at = |bits: u64| Exact::try_from(f64::from_bits(bits)).unwrap_or(Exact::ZERO);
+    if !admits(&Exact::ZERO) {
+        return None;
+    }
+    if admits(upper) {
+        return Some(upper.clone());
+    }
+    // The bits of non-negative floats are ordered as the floats are.
+    let (mut admitted, mut refused) = (0u64, upper.to_f64(Round::Up).to_bits());
+    while refused - admitted > 1 {
+        let middle = admitted + (refused - admitted) / 2;
+        if admits(&at(middle)) {
+            admitted = middle;
+        } else {
+            refused = middle;
+        }
+    }
+    Some(at(admitted))
+}
+
+/// The largest handy number whose square, rounded up, is at most `square`: the root itself if it is exact, otherwise
+/// rounded down to 53 bits so that its square is exact.
+pub(crate) fn root_within(square: &Exact) -> Exact {
+    let root = square.sqrt(Round::Down);
+    if root.mul(&root, Round::Up) <= *square {
+        return root;
+    }
+    let handy = Exact::try_from(root.to_f64(Round::Down)).unwrap_or(Exact::ZERO);
+    if handy.mul(&handy, Round::Up) <= *square {
+        handy
+    } else {
+        Exact::ZERO
+    }
+}
+
+/// Half of a number: exact for all but the tiniest numbers.
+pub(crate) fn half(x: &Exact, round: Round) -> Exact {
+    x.div(&Exact::from(2u32), round)
+}
+
+/// The number rounded up to 53 bits, so that sums of such numbers stay short.
+pub(crate) fn short(x: &Exact) -> Exact {
+    Exact::try_from(x.to_f64(Round::Up)).unwrap_or(Exact::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_search_ends_next_to_the_boundary() {
+        let third = Exact::ratio_rounded(1, 3, Round::Down).unwrap();
+        let found = largest_admitted(&Exact::ONE, |x| *x <= third).unwrap();
+        assert_eq!(
+            found.to_f64(Round::Down),
+            1.0 / 3.0 - (1.0 / 3.0 - third.to_f64(Round::Down))
+        );
+        assert!(found <= third && found.to_f64(Round::Up).next_up() > third.to_f64(Round::Down));
+        assert_eq!(largest_admitted(&Exact::ONE, |_| true), Some(Exact::ONE));
+        assert_eq!(largest_admitted(&Exact::ONE, |_| false), None);
+        assert_eq!(
+            largest_admitted(&Exact::INFINITY, |x| x.is_zero()),
+            Some(Exact::ZERO)
+        );
+    }
+
+    #[test]
+    fn a_root_never_squares_to_more() {
+        assert_eq!(
+            root_within(&"0.16".parse().unwrap()),
+            "0.4".parse().unwrap()
+        );
+        for text in ["2", "3e-9", "0.1", "1e-300", "1e300", "123456.789"] {
+            let square: Exact = text.parse().unwrap();
+            let root = root_within(&square);
+            assert!(root.mul(&root, Round::Up) <= square);
+            assert!(root.to_f64(Round::Up) >= square.to_f64(Round::Down).sqrt() * (1.0 - 1e-15));
+        }
+    }
+}
