@@ -9,11 +9,28 @@ use crate::repr::Exact;
 
 impl Exact {
     /// The exact sum.
+    #[inline]
     fn plus(&self, other: &Exact) -> Exact {
+        if let Some((left, right, two, five)) = self.aligned_flat(other)
+            && let Some(sum) = left.checked_add(right)
+        {
+            return Exact::flat(sum, two, five);
+        }
+        self.plus_big(other)
+    }
+
+    #[cold]
+    fn plus_big(&self, other: &Exact) -> Exact {
         if self.is_infinite() || other.is_infinite() {
             return Exact::INFINITY;
         }
-        let (left, right, two, five) = self.aligned(other);
+        if self.is_zero() {
+            return other.clone();
+        }
+        if other.is_zero() {
+            return self.clone();
+        }
+        let (left, right, two, five) = self.aligned_big(other);
         Exact::from_big(left + right, two, five)
     }
 
@@ -32,20 +49,32 @@ impl Exact {
         if self.is_infinite() {
             return Exact::INFINITY;
         }
+        if self.big.is_none()
+            && let Some(product) = self.mantissa.checked_mul(n.into())
+        {
+            return Exact::flat(product, self.two, self.five);
+        }
         let product = self.big_mantissa() * UBig::from(n);
         Exact::from_big(product, self.two.into(), self.five.into())
     }
 
     /// The exact difference; `None` if it would be negative, and for infinity less infinity.
     pub fn checked_sub(&self, other: &Exact) -> Option<Exact> {
-        match (self.is_infinite(), other.is_infinite()) {
-            (_, true) => None,
-            (true, false) => Some(Exact::INFINITY),
-            (false, false) => {
-                let (left, right, two, five) = self.aligned(other);
-                (left >= right).then(|| Exact::from_big(left - right, two, five))
-            }
+        if other.is_infinite() {
+            return None;
         }
+        if self.is_infinite() {
+            return Some(Exact::INFINITY);
+        }
+        if let Some((left, right, two, five)) = self.aligned_flat(other) {
+            let difference = left.checked_sub(right)?;
+            return Some(match difference {
+                0 => Exact::ZERO,
+                _ => Exact::flat(difference, two, five),
+            });
+        }
+        let (left, right, two, five) = self.aligned_big(other);
+        (left >= right).then(|| Exact::from_big(left - right, two, five))
     }
 
     /// The exact difference, or zero where it would be negative. Infinity less a finite number is
@@ -57,6 +86,7 @@ impl Exact {
 
 impl Add<&Exact> for &Exact {
     type Output = Exact;
+    #[inline]
     fn add(self, other: &Exact) -> Exact {
         self.plus(other)
     }
@@ -64,6 +94,7 @@ impl Add<&Exact> for &Exact {
 
 impl Add<Exact> for &Exact {
     type Output = Exact;
+    #[inline]
     fn add(self, other: Exact) -> Exact {
         self.plus(&other)
     }
@@ -71,6 +102,7 @@ impl Add<Exact> for &Exact {
 
 impl Add<&Exact> for Exact {
     type Output = Exact;
+    #[inline]
     fn add(self, other: &Exact) -> Exact {
         self.plus(other)
     }
@@ -78,18 +110,21 @@ impl Add<&Exact> for Exact {
 
 impl Add for Exact {
     type Output = Exact;
+    #[inline]
     fn add(self, other: Exact) -> Exact {
         self.plus(&other)
     }
 }
 
 impl AddAssign<&Exact> for Exact {
+    #[inline]
     fn add_assign(&mut self, other: &Exact) {
         *self = self.plus(other);
     }
 }
 
 impl AddAssign for Exact {
+    #[inline]
     fn add_assign(&mut self, other: Exact) {
         *self = self.plus(&other);
     }

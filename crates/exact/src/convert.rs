@@ -1,12 +1,13 @@
 //! From and to integers, ratios, dashu rationals and `f64`.
 
-use dashu_base::{Sign, Signed};
-use dashu_int::{IBig, UBig};
+use dashu_base::{Signed, UnsignedAbs};
+use dashu_int::UBig;
 use dashu_ratio::RBig;
 
 use crate::Round;
-use crate::directed::round_ratio;
+use crate::directed::Grid;
 use crate::error::{ExactError, shown};
+use crate::leading::{Leading, SLACK};
 use crate::repr::{Exact, MIN_FIVE, MIN_TWO, five_to, reduce};
 
 impl Exact {
@@ -40,12 +41,12 @@ impl Exact {
             let input = shown(&ratio.to_string());
             return Err(ExactError::Negative { input });
         }
-        let numerator = ratio.numerator().clone().unsigned_abs();
+        let numerator = ratio.numerator().unsigned_abs();
         let (rest, two, five) = reduce(ratio.denominator().clone(), 0, 0);
         let exact = if rest.is_one() && -two >= MIN_TWO && -five >= MIN_FIVE {
             Exact::from_big(numerator, -two, -five)
         } else {
-            round_ratio(&numerator, ratio.denominator(), 0, round)
+            Exact::from_ratio(&numerator, ratio.denominator(), 0, round)
         };
         if exact.is_infinite() {
             let input = shown(&ratio.to_string());
@@ -93,19 +94,60 @@ impl Exact {
         if self.is_infinite() {
             return f64::INFINITY;
         }
-        let Some(ratio) = self.to_rational() else {
-            return f64::INFINITY;
-        };
-        let (near, side) = match ratio.to_f64() {
-            dashu_base::Approximation::Exact(near) => return near,
-            dashu_base::Approximation::Inexact(near, side) => (near, side),
-        };
-        match (round, side) {
-            (Round::Up, Sign::Negative) => near.next_up(),
-            (Round::Down, Sign::Positive) => near.next_down(),
-            _ => near,
+        if self.is_zero() {
+            return 0.0;
         }
+        let (mantissa, two) = self.leading_f64(round).unwrap_or_else(|| {
+            let (num, den) = self.ratio_parts();
+            let (mantissa, two) = F64.round_ratio(&num, &den, 0, round);
+            (u64::try_from(mantissa).unwrap_or(u64::MAX), two)
+        });
+        to_f64(mantissa, two, round)
     }
+
+    /// Mantissa and exponent of the rounded `f64`, unless the leading bits leave them open.
+    fn leading_f64(&self, round: Round) -> Option<(u64, i64)> {
+        let leading = Leading::of(self);
+        let drop = (128 - F64.bits).max(F64.min_two - leading.two);
+        let drop = u32::try_from(drop).ok().filter(|drop| *drop < 128)?;
+        let down = leading.bits >> drop;
+        if !leading.exact && leading.bits.checked_add(SLACK)? >> drop != down {
+            return None;
+        }
+        let more = !leading.exact || down << drop != leading.bits;
+        let up = u64::from(more && round == Round::Up);
+        Some((down as u64 + up, leading.two + i64::from(drop)))
+    }
+}
+
+/// The grid of the `f64`.
+const F64: Grid = Grid {
+    bits: 53,
+    min_two: -1074,
+};
+
+/// `mantissa · 2^two`, which is on the grid of the `f64` but may be past its end.
+fn to_f64(mantissa: u64, two: i64, round: Round) -> f64 {
+    if mantissa == 0 {
+        return 0.0;
+    }
+    let length = i64::from(64 - mantissa.leading_zeros());
+    let exponent = two + length - 1;
+    if exponent > 1023 {
+        return match round {
+            Round::Up => f64::INFINITY,
+            Round::Down => f64::MAX,
+        };
+    }
+    // The significand without its leading bit, under the biased exponent; or all of a subnormal.
+    let bits = match exponent >= -1022 {
+        true => {
+            let aligned = (u128::from(mantissa) << 53 >> length) as u64;
+            (((exponent + 1023) as u64) << 52) + (aligned - (1 << 52))
+        }
+        false => mantissa << (two + 1074),
+    };
+    f64::from_bits(bits)
 }
 
 macro_rules! from_unsigned {
@@ -157,16 +199,5 @@ impl TryFrom<f64> for Exact {
             (0, _) => Exact::flat(fraction, -1074, 0),
             _ => Exact::flat(fraction | 1 << 52, exponent - 1075, 0),
         })
-    }
-}
-
-/// The absolute value of a big integer.
-trait UnsignedAbs {
-    fn unsigned_abs(self) -> UBig;
-}
-
-impl UnsignedAbs for IBig {
-    fn unsigned_abs(self) -> UBig {
-        self.into_parts().1
     }
 }

@@ -7,13 +7,16 @@ use std::sync::Arc;
 use dashu_base::BitTest;
 use dashu_int::UBig;
 
+use crate::flat;
+
 /// Finite values are below `2^TOP`.
 pub(crate) const TOP: i64 = 16_384;
 /// The smallest exponent of two.
 pub(crate) const MIN_TWO: i64 = -16_384;
 /// The smallest exponent of five.
 pub(crate) const MIN_FIVE: i64 = -4_096;
-/// Flat values have exponents up to these two, which keeps sums of flat values below `2^TOP`.
+/// Flat numbers have exponents up to these two: they are below `2^7000`, and no sum or multiple of
+/// them that fits in 128 bits reaches `2^TOP`.
 const FLAT_TWO: i64 = 4_096;
 const FLAT_FIVE: i64 = 1_024;
 /// The exponent of two that marks infinity.
@@ -38,6 +41,14 @@ pub struct Exact {
     pub(crate) big: Option<Arc<UBig>>,
 }
 
+/// A positive mantissa without factors two and five.
+pub(crate) enum Mantissa {
+    /// It fits in 128 bits.
+    Flat(u128),
+    /// It does not.
+    Big(UBig),
+}
+
 impl Exact {
     /// Zero.
     pub const ZERO: Exact = Exact::flat(0, 0, 0);
@@ -47,20 +58,24 @@ impl Exact {
     pub const INFINITY: Exact = Exact::flat(0, INFINITE, 0);
 
     /// Is this zero?
+    #[inline]
     pub fn is_zero(&self) -> bool {
         self.mantissa == 0 && self.big.is_none() && self.two != INFINITE
     }
 
     /// Is this infinity?
+    #[inline]
     pub fn is_infinite(&self) -> bool {
         self.two == INFINITE
     }
 
     /// Is this a finite number?
+    #[inline]
     pub fn is_finite(&self) -> bool {
         !self.is_infinite()
     }
 
+    #[inline]
     pub(crate) const fn flat(mantissa: u128, two: i32, five: i32) -> Exact {
         Exact {
             mantissa,
@@ -68,6 +83,13 @@ impl Exact {
             five,
             big: None,
         }
+    }
+
+    /// The flat number with this mantissa and these exponents, if they are in the range of flat numbers.
+    #[inline]
+    pub(crate) fn try_flat(mantissa: u128, two: i64, five: i64) -> Option<Exact> {
+        let fits = (MIN_TWO..=FLAT_TWO).contains(&two) && (MIN_FIVE..=FLAT_FIVE).contains(&five);
+        fits.then(|| Exact::flat(mantissa, two as i32, five as i32))
     }
 
     /// The mantissa of a finite number as a big integer.
@@ -78,7 +100,22 @@ impl Exact {
         }
     }
 
-    /// The canonical form of a finite number: a mantissa prime to ten (or zero), and exponents.
+    /// The canonical form of a finite positive number. It depends on the value only, and so do the
+    /// results of everything that starts from it.
+    pub(crate) fn canonical(&self) -> (Mantissa, i64, i64) {
+        let (two, five) = (self.two.into(), self.five.into());
+        let Some(big) = &self.big else {
+            let (mantissa, two, five) = flat::reduce(self.mantissa, two, five);
+            return (Mantissa::Flat(mantissa), two, five);
+        };
+        let (mantissa, two, five) = reduce(UBig::clone(big), two, five);
+        match u128::try_from(&mantissa) {
+            Ok(mantissa) => (Mantissa::Flat(mantissa), two, five),
+            Err(_) => (Mantissa::Big(mantissa), two, five),
+        }
+    }
+
+    /// The canonical form of any finite number, in big integers.
     pub(crate) fn reduced(&self) -> (UBig, i64, i64) {
         reduce(self.big_mantissa(), self.two.into(), self.five.into())
     }
@@ -94,17 +131,24 @@ impl Exact {
         if reaches_top(&mantissa, two, five) {
             return Exact::INFINITY;
         }
-        match u128::try_from(&mantissa) {
-            Ok(mantissa) if two <= FLAT_TWO && five <= FLAT_FIVE => {
-                Exact::flat(mantissa, two as i32, five as i32)
-            }
-            _ => Exact {
-                mantissa: 0,
-                two: two as i32,
-                five: five as i32,
-                big: Some(Arc::new(mantissa)),
-            },
-        }
+        let flat = u128::try_from(&mantissa)
+            .ok()
+            .and_then(|mantissa| Exact::try_flat(mantissa, two, five));
+        flat.unwrap_or_else(|| Exact {
+            mantissa: 0,
+            two: two as i32,
+            five: five as i32,
+            big: Some(Arc::new(mantissa)),
+        })
+    }
+
+    /// Exponents of powers of two around a finite positive number: `2^low <= x < 2^high`.
+    pub(crate) fn log2_bounds(&self) -> (i64, i64) {
+        let bits = match &self.big {
+            Some(big) => big.bit_len() as i64,
+            None => i64::from(128 - self.mantissa.leading_zeros()),
+        };
+        log2_bounds(bits, self.two.into(), self.five.into())
     }
 }
 
@@ -117,7 +161,10 @@ impl Default for Exact {
 /// `5^exponent`.
 pub(crate) fn five_to(exponent: i64) -> UBig {
     debug_assert!(exponent >= 0);
-    UBig::from(5u8).pow(exponent as usize)
+    match flat::FIVES.get(exponent as usize) {
+        Some(power) => UBig::from(*power),
+        None => UBig::from(5u8).pow(exponent as usize),
+    }
 }
 
 /// Moves all factors two and five from the mantissa to the exponents.
@@ -125,25 +172,29 @@ pub(crate) fn reduce(mut mantissa: UBig, two: i64, five: i64) -> (UBig, i64, i64
     let Some(twos) = mantissa.trailing_zeros() else {
         return (UBig::ZERO, 0, 0);
     };
-    mantissa >>= twos;
+    if twos > 0 {
+        mantissa >>= twos;
+    }
     let fives = mantissa.remove_word(5).unwrap_or(0);
     (mantissa, two + twos as i64, five + fives as i64)
 }
 
+/// Exponents of powers of two around a number whose mantissa has so many bits.
+fn log2_bounds(bits: i64, two: i64, five: i64) -> (i64, i64) {
+    // 2.321 < log2(5) < 2.322
+    let (below, above) = match five >= 0 {
+        true => (2321 * five, 2322 * five),
+        false => (2322 * five, 2321 * five),
+    };
+    let high = bits + two - (-above).div_euclid(1000);
+    (bits - 1 + two + below.div_euclid(1000), high)
+}
+
 /// Is `mantissa · 2^two · 5^five` at least `2^TOP`?
 fn reaches_top(mantissa: &UBig, two: i64, five: i64) -> bool {
-    let bits = mantissa.bit_len() as i64 + two;
-    // 2^(7/3) > 5 > 2^2, so these bound the position of the leading bit.
-    let (low, high) = if five >= 0 {
-        (bits - 1 + 2 * five, bits + 7 * five / 3 + 1)
-    } else {
-        (bits - 1 + 7 * five / 3 - 1, bits + 2 * five)
-    };
-    if high <= TOP {
-        return false;
-    }
-    if low >= TOP {
-        return true;
+    let (low, high) = log2_bounds(mantissa.bit_len() as i64, two, five);
+    if high <= TOP || low >= TOP {
+        return low >= TOP;
     }
     let (mut left, mut right) = (mantissa.clone(), UBig::ONE);
     if five >= 0 {

@@ -1,0 +1,109 @@
+//! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
+//! Each subcommand prints a table and, as its last line, `bar: name=value …`.
+
+mod measure;
+mod numbers;
+
+use std::process::ExitCode;
+
+use measure::Effort;
+
+/// A subcommand: its name, what it measures, and how.
+struct Subcommand {
+    name: &'static str,
+    about: &'static str,
+    run: fn(Effort),
+}
+
+/// To add one: a module, and a line here.
+const SUBCOMMANDS: &[Subcommand] = &[Subcommand {
+    name: "numbers",
+    about: "exact numbers against OpenDP's directed floats",
+    run: numbers::run,
+}];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match plan(&words) {
+        Ok(Plan::Help) => print!("{}", help()),
+        Ok(Plan::Run(chosen, effort)) => {
+            for subcommand in chosen {
+                println!("# {}: {}", subcommand.name, subcommand.about);
+                (subcommand.run)(effort);
+            }
+        }
+        Err(message) => {
+            eprintln!("{message}\n\n{}", help());
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// What the arguments ask for.
+enum Plan {
+    Help,
+    Run(Vec<&'static Subcommand>, Effort),
+}
+
+fn plan(words: &[&str]) -> Result<Plan, String> {
+    let (options, names): (Vec<&str>, Vec<&str>) = words.iter().partition(|w| w.starts_with('-'));
+    if names.contains(&"help") || options.contains(&"--help") || options.contains(&"-h") {
+        return Ok(Plan::Help);
+    }
+    if let Some(unknown) = options.iter().find(|option| **option != "--quick") {
+        return Err(format!("unknown option {unknown:?}"));
+    }
+    let effort = match options.is_empty() {
+        true => Effort::Full,
+        false => Effort::Quick,
+    };
+    match names[..] {
+        [] => Err("which subcommand?".to_owned()),
+        ["all"] => Ok(Plan::Run(SUBCOMMANDS.iter().collect(), effort)),
+        [name] => match SUBCOMMANDS
+            .iter()
+            .find(|subcommand| subcommand.name == name)
+        {
+            Some(subcommand) => Ok(Plan::Run(vec![subcommand], effort)),
+            None => Err(format!("unknown subcommand {name:?}")),
+        },
+        [_, extra, ..] => Err(format!("one subcommand at a time; what is {extra:?}?")),
+    }
+}
+
+fn help() -> String {
+    let mut text = String::from("usage: bench <subcommand> [--quick]\n\n");
+    for Subcommand { name, about, .. } in SUBCOMMANDS {
+        text += &format!("  {name:<10}{about}\n");
+    }
+    text + "  all       every subcommand in turn\n  help      this text\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans() {
+        assert!(matches!(plan(&["help"]), Ok(Plan::Help)));
+        assert!(matches!(plan(&["numbers", "--help"]), Ok(Plan::Help)));
+        let Ok(Plan::Run(chosen, Effort::Quick)) = plan(&["--quick", "all"]) else {
+            panic!("all, quickly");
+        };
+        assert_eq!(chosen.len(), SUBCOMMANDS.len());
+        let Ok(Plan::Run(chosen, Effort::Full)) = plan(&["numbers"]) else {
+            panic!("numbers, in full");
+        };
+        assert_eq!(chosen[0].name, "numbers");
+        for wrong in [
+            &["nothing"][..],
+            &[],
+            &["all", "numbers"],
+            &["all", "--fast"],
+        ] {
+            assert!(plan(wrong).is_err());
+        }
+    }
+}

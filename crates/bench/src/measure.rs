@@ -1,0 +1,112 @@
+//! Timing that is fair to all contestants: they take turns in short rounds, so that whatever else the
+//! machine does hits all of them, and the best round of each counts.
+
+use std::time::{Duration, Instant};
+
+/// How long to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Enough for stable ratios.
+    Full,
+    /// Enough to see that it runs, and roughly where it stands.
+    Quick,
+}
+
+impl Effort {
+    fn rounds(self) -> usize {
+        match self {
+            Effort::Full => 25,
+            Effort::Quick => 5,
+        }
+    }
+
+    fn round_time(self) -> Duration {
+        match self {
+            Effort::Full => Duration::from_millis(20),
+            Effort::Quick => Duration::from_millis(4),
+        }
+    }
+}
+
+/// Something to measure: a name, how many operations a call does, and the call.
+pub struct Contestant<'a> {
+    name: &'static str,
+    operations: usize,
+    call: Box<dyn FnMut() + 'a>,
+}
+
+impl<'a> Contestant<'a> {
+    /// `call` does `operations` operations; it must hide its inputs and results in `black_box`.
+    pub fn new(name: &'static str, operations: usize, call: impl FnMut() + 'a) -> Self {
+        let call = Box::new(call);
+        Contestant {
+            name,
+            operations,
+            call,
+        }
+    }
+}
+
+/// The time of one operation.
+pub struct Timing {
+    /// Whose.
+    pub name: &'static str,
+    /// In the best round, in nanoseconds.
+    pub best: f64,
+    /// In the median round, in nanoseconds.
+    pub median: f64,
+}
+
+/// Measures all contestants, in turns.
+pub fn compare<const N: usize>(
+    effort: Effort,
+    mut contestants: [Contestant<'_>; N],
+) -> [Timing; N] {
+    let calls = contestants
+        .each_mut()
+        .map(|contestant| calls_per_round(effort, contestant));
+    let mut rounds = [(); N].map(|()| Vec::new());
+    for _ in 0..effort.rounds() {
+        for (i, contestant) in contestants.iter_mut().enumerate() {
+            rounds[i].push(time(contestant, calls[i]));
+        }
+    }
+    let mut rounds = rounds.into_iter();
+    contestants.map(|contestant| {
+        let mut times: Vec<f64> = rounds.next().unwrap_or_default();
+        times.sort_by(f64::total_cmp);
+        Timing {
+            name: contestant.name,
+            best: times[0],
+            median: times[times.len() / 2],
+        }
+    })
+}
+
+/// How many calls fill one round; finding out also warms up.
+fn calls_per_round(effort: Effort, contestant: &mut Contestant<'_>) -> usize {
+    let mut calls = 1;
+    loop {
+        let start = Instant::now();
+        (0..calls).for_each(|_| (contestant.call)());
+        if start.elapsed() >= effort.round_time() {
+            return calls;
+        }
+        calls *= 2;
+    }
+}
+
+/// Nanoseconds per operation.
+fn time(contestant: &mut Contestant<'_>, calls: usize) -> f64 {
+    let start = Instant::now();
+    (0..calls).for_each(|_| (contestant.call)());
+    start.elapsed().as_nanos() as f64 / (calls * contestant.operations) as f64
+}
+
+/// Prints one row per timing.
+pub fn print_table(timings: &[Timing]) {
+    println!("{:<32}{:>12}{:>12}", "operation", "best, ns", "median, ns");
+    for Timing { name, best, median } in timings {
+        println!("{name:<32}{best:>12.1}{median:>12.1}");
+    }
+}
