@@ -15,12 +15,16 @@ struct Subcommand {
     run: fn(Effort),
 }
 
+const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) -> Subcommand {
+    Subcommand { name, about, run }
+}
+
 /// To add one: a module, and a line here.
-const SUBCOMMANDS: &[Subcommand] = &[Subcommand {
-    name: "numbers",
-    about: "exact numbers against OpenDP's directed floats",
-    run: numbers::run,
-}];
+const SUBCOMMANDS: &[Subcommand] = &[subcommand(
+    "numbers",
+    "exact numbers and OpenDP's directed floats",
+    numbers::run,
+)];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

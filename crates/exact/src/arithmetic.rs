@@ -2,21 +2,27 @@
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
+use std::sync::Arc;
 
 use dashu_int::UBig;
 
-use crate::repr::Exact;
+use crate::repr::{Exact, TOP};
 
 impl Exact {
     /// The exact sum.
     #[inline]
     fn plus(&self, other: &Exact) -> Exact {
-        if let Some((left, right, two, five)) = self.aligned_flat(other)
-            && let Some(sum) = left.checked_add(right)
-        {
-            return Exact::flat(sum, two, five);
+        match self.plus_flat(other) {
+            Some((sum, two, five)) => Exact::flat(sum, two, five),
+            None => self.plus_big(other),
         }
-        self.plus_big(other)
+    }
+
+    /// Mantissa and exponents of the sum, where machine integers suffice.
+    #[inline]
+    fn plus_flat(&self, other: &Exact) -> Option<(u128, i32, i32)> {
+        let (left, right, two, five) = self.aligned_flat(other)?;
+        Some((left.checked_add(right)?, two, five))
     }
 
     #[cold]
@@ -32,6 +38,23 @@ impl Exact {
         }
         let (left, right, two, five) = self.aligned_big(other);
         Exact::from_big(left + right, two, five)
+    }
+
+    /// Adds to a big mantissa that nobody else holds, without a new one. Returns false, and does
+    /// nothing, where the sum needs smaller exponents, could reach the top, or is not so held.
+    fn add_in_place(&mut self, other: &Exact) -> bool {
+        if other.is_infinite() || other.two < self.two || other.five < self.five {
+            return false;
+        }
+        let bounds = (self.log2_bounds().1, other.log2_bounds().1);
+        let Some(big) = self.big.as_mut().and_then(Arc::get_mut) else {
+            return false;
+        };
+        if bounds.0.max(bounds.1) >= TOP {
+            return false;
+        }
+        *big += other.lifted(self.two, self.five);
+        true
     }
 
     /// The exact sum of `n` copies; zero for `n = 0`, also of infinity.
@@ -119,14 +142,19 @@ impl Add for Exact {
 impl AddAssign<&Exact> for Exact {
     #[inline]
     fn add_assign(&mut self, other: &Exact) {
-        *self = self.plus(other);
+        match self.plus_flat(other) {
+            // In place: nothing to drop.
+            Some((sum, two, five)) => (self.mantissa, self.two, self.five) = (sum, two, five),
+            None if self.add_in_place(other) => {}
+            None => *self = self.plus_big(other),
+        }
     }
 }
 
 impl AddAssign for Exact {
     #[inline]
     fn add_assign(&mut self, other: Exact) {
-        *self = self.plus(&other);
+        *self += &other;
     }
 }
 

@@ -1,6 +1,6 @@
 //! From and to integers, ratios, dashu rationals and `f64`.
 
-use dashu_base::{Signed, UnsignedAbs};
+use dashu_base::{BitTest, Signed, UnsignedAbs};
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 
@@ -8,7 +8,7 @@ use crate::Round;
 use crate::directed::Grid;
 use crate::error::{ExactError, shown};
 use crate::leading::{Leading, SLACK};
-use crate::repr::{Exact, MIN_FIVE, MIN_TWO, five_to, reduce};
+use crate::repr::{Exact, MIN_FIVE, MIN_TWO, TOP, five_to, reduce};
 
 impl Exact {
     /// `num / den`: exact if that has a finite decimal expansion, otherwise rounded up to 128
@@ -35,24 +35,30 @@ impl Exact {
     }
 
     /// A dashu rational: exact if it is in range and has a finite decimal expansion, otherwise rounded
-    /// to 128 significant bits. Negative numbers, and finite ones past the top, are errors.
+    /// to 128 significant bits. Negative numbers, and those past the top, are errors.
     pub fn from_rational(ratio: &RBig, round: Round) -> Result<Exact, ExactError> {
         if ratio.is_negative() {
             let input = shown(&ratio.to_string());
             return Err(ExactError::Negative { input });
         }
+        let out_of_range = || ExactError::OutOfRange {
+            input: shown(&ratio.to_string()),
+        };
         let numerator = ratio.numerator().unsigned_abs();
+        let whole_bits = numerator.bit_len() as i64 - ratio.denominator().bit_len() as i64;
+        if whole_bits > TOP {
+            return Err(out_of_range());
+        }
         let (rest, two, five) = reduce(ratio.denominator().clone(), 0, 0);
         let exact = if rest.is_one() && -two >= MIN_TWO && -five >= MIN_FIVE {
             Exact::from_big(numerator, -two, -five)
         } else {
             Exact::from_ratio(&numerator, ratio.denominator(), 0, round)
         };
-        if exact.is_infinite() {
-            let input = shown(&ratio.to_string());
-            return Err(ExactError::OutOfRange { input });
+        match exact.is_infinite() {
+            true => Err(out_of_range()),
+            false => Ok(exact),
         }
-        Ok(exact)
     }
 
     /// The same number as a dashu rational; `None` for infinity.

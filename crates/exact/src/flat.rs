@@ -17,8 +17,10 @@ const FIFTH: u128 = u128::MAX / 5 * 4 + 1;
 /// `mantissa · 2^twos · 5^fives`, if it fits.
 #[inline]
 pub(crate) fn lift(mantissa: u128, twos: u32, fives: u32) -> Option<u128> {
-    let scaled = match fives {
-        0 => mantissa,
+    let scaled = match (fives, u64::try_from(mantissa)) {
+        (0, _) => mantissa,
+        // Both factors fit in 64 bits: one multiplication that cannot overflow.
+        (1..=27, Ok(small)) => u128::from(small) * u128::from(FIVES[fives as usize] as u64),
         _ => mantissa.checked_mul(*FIVES.get(fives as usize)?)?,
     };
     // Zero has 128 leading zeros and may be shifted by anything.
@@ -32,6 +34,7 @@ pub(crate) fn lift(mantissa: u128, twos: u32, fives: u32) -> Option<u128> {
 }
 
 /// Moves all factors two and five from a positive mantissa to the exponents.
+#[inline]
 pub(crate) fn reduce(mantissa: u128, two: i64, five: i64) -> (u128, i64, i64) {
     debug_assert!(mantissa > 0);
     let twos = mantissa.trailing_zeros();
@@ -48,6 +51,7 @@ pub(crate) fn reduce(mantissa: u128, two: i64, five: i64) -> (u128, i64, i64) {
 }
 
 /// The upper and lower half of a product.
+#[inline]
 pub(crate) const fn wide_mul(a: u128, b: u128) -> (u128, u128) {
     const LOW: u128 = u64::MAX as u128;
     let (a_high, a_low, b_high, b_low) = (a >> 64, a & LOW, b >> 64, b & LOW);

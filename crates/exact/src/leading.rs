@@ -3,7 +3,7 @@
 use dashu_base::{BitTest, DivRem};
 use dashu_int::UBig;
 
-use crate::flat::{FIVES, wide_mul};
+use crate::flat::{self, FIVES, wide_mul};
 use crate::repr::{Exact, Mantissa, five_to};
 
 /// A positive number `x` with `bits · 2^two <= x < (bits + SLACK) · 2^two`; `bits` has its top bit set.
@@ -19,14 +19,25 @@ pub(crate) const SLACK: u128 = 4;
 
 impl Leading {
     /// The leading bits of a finite positive number. They depend on the value only.
+    #[inline]
     pub(crate) fn of(x: &Exact) -> Leading {
-        let (mantissa, two, five) = x.canonical();
-        match mantissa {
-            Mantissa::Flat(mantissa) if five.unsigned_abs() < POWERS as u64 => {
+        if x.big.is_none() {
+            let (mantissa, two, five) = flat::reduce(x.mantissa, x.two.into(), x.five.into());
+            if five.unsigned_abs() < POWERS as u64 {
+                return scaled(mantissa, two, five);
+            }
+        }
+        Leading::of_any(x)
+    }
+
+    #[cold]
+    fn of_any(x: &Exact) -> Leading {
+        match x.canonical() {
+            (Mantissa::Flat(mantissa), two, five) if five.unsigned_abs() < POWERS as u64 => {
                 scaled(mantissa, two, five)
             }
-            Mantissa::Flat(mantissa) => divided(UBig::from(mantissa), two, five),
-            Mantissa::Big(mantissa) => divided(mantissa, two, five),
+            (Mantissa::Flat(mantissa), two, five) => divided(UBig::from(mantissa), two, five),
+            (Mantissa::Big(mantissa), two, five) => divided(mantissa, two, five),
         }
     }
 
@@ -56,6 +67,7 @@ impl Leading {
 const POWERS: usize = 55;
 
 /// `mantissa · 2^two · 5^five`, by a multiplication with the leading bits of the power.
+#[inline]
 fn scaled(mantissa: u128, two: i64, five: i64) -> Leading {
     let zeros = mantissa.leading_zeros();
     let (bits, two) = (mantissa << zeros, two - i64::from(zeros));

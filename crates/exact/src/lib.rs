@@ -19,12 +19,30 @@
 //! order of the summands. Every other operation takes a [`Round`]: `Up` is never below the true
 //! value, `Down` is never above it.
 //!
+//! # Rounding
+//!
+//! | operation | relative excess |
+//! |---|---|
+//! | entry, `+`, `times`, `checked_sub` | none (ratios with other denominators: `2^-127`) |
+//! | `mul`, `div`, `recip`, `rounded` | none while the mantissa fits in 128 bits, else `2^-127` |
+//! | `exp`, `ln`, `sqrt`, `tanh` and their kin | `1e-15`, at any magnitude and close to 0 and 1 |
+//!
+//! Equal numbers give equal results, however they were computed. A rounded function need not be
+//! monotone in the last of its digits.
+//!
 //! # Bounded size
 //!
-//! Finite values are below `2^16384` and are multiples of `2^-16384 · 5^-4096`. A number outside of
-//! this range is rejected where it enters; a sum that passes the top is infinity; a rounded result
-//! below the bottom becomes zero (`Down`) or the smallest dyadic value (`Up`), and one above the top
-//! becomes the largest rounded value (`Down`) or infinity (`Up`).
+//! Finite values are below `2^16384` and are multiples of `2^-16384 · 5^-4096`; no number takes more
+//! than 6 kB, and nearly all take 32 bytes. What is outside of this range is rejected where it enters.
+//! A sum that reaches the top is infinity. A rounded result that reaches the top becomes infinity
+//! (`Up`) or the largest rounded number (`Down`); one that needs places below `2^-16384` is rounded to
+//! that place, at the very bottom to zero (`Down`) or to `2^-16384` itself (`Up`).
+//!
+//! # Text
+//!
+//! `Display` shows at most 17 significant digits, rounded up, for people. `Debug` and serde give the
+//! exact value, as a decimal of at most 40 digits or as `m*2^i*5^j`; [`str::parse`] reads all of
+//! these. Text longer than 16,384 bytes is rejected unread.
 
 mod arithmetic;
 mod convert;

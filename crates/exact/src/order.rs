@@ -30,14 +30,21 @@ impl Exact {
     /// The same for any two finite numbers, in big integers.
     pub(crate) fn aligned_big(&self, other: &Exact) -> (UBig, UBig, i64, i64) {
         let (two, five) = (self.two.min(other.two), self.five.min(other.five));
-        let up = |x: &Exact| {
-            let (twos, fives) = (x.two.abs_diff(two), x.five.abs_diff(five));
-            match fives {
-                0 => x.big_mantissa() << twos as usize,
-                _ => (x.big_mantissa() * five_to(fives.into())) << twos as usize,
-            }
-        };
-        (up(self), up(other), two.into(), five.into())
+        (
+            self.lifted(two, five),
+            other.lifted(two, five),
+            two.into(),
+            five.into(),
+        )
+    }
+
+    /// The mantissa of a finite number over exponents that are not above its own.
+    pub(crate) fn lifted(&self, two: i32, five: i32) -> UBig {
+        let (twos, fives) = (self.two.abs_diff(two), self.five.abs_diff(five));
+        match fives {
+            0 => self.big_mantissa() << twos as usize,
+            _ => (self.big_mantissa() * five_to(fives.into())) << twos as usize,
+        }
     }
 
     /// Comparison of numbers that have no common form in machine integers.

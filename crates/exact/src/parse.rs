@@ -69,10 +69,18 @@ fn decimal(text: &str) -> Result<Exact, Wrong> {
     if significant.is_empty() {
         return Ok(Exact::ZERO);
     }
-    if ten < MIN_FIVE || ten > TOP {
+    if !(MIN_FIVE..=TOP).contains(&ten) {
         return Err(Wrong::Range);
     }
-    finite(natural(significant)?, ten, ten)
+    // Kept over a power of ten, so that decimals with equally many places need no alignment.
+    let flat = significant
+        .parse()
+        .ok()
+        .and_then(|mantissa| Exact::try_flat(mantissa, ten, ten));
+    match flat {
+        Some(exact) => Ok(exact),
+        None => finite(natural(significant)?, ten, ten),
+    }
 }
 
 /// `mantissa*2^i*5^j`.
@@ -82,7 +90,7 @@ fn exact_form(mantissa: &str, exponents: &str) -> Result<Exact, Wrong> {
         None => (integer(exponents)?, 0),
     };
     let mantissa = natural(mantissa)?;
-    if two < MIN_TWO || five < MIN_FIVE || two > TOP || five > TOP {
+    if !(MIN_TWO..=TOP).contains(&two) || !(MIN_FIVE..=TOP).contains(&five) {
         return Err(Wrong::Range);
     }
     finite(mantissa, two, five)

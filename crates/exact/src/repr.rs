@@ -209,3 +209,65 @@ fn reaches_top(mantissa: &UBig, two: i64, five: i64) -> bool {
     }
     left >= right
 }
+
+/// Everything is a function of the value: what machine integers give, big integers give.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Round;
+    use proptest::prelude::*;
+    use std::hash::{BuildHasher, RandomState};
+
+    /// The same number with its mantissa, times `2^twos · 5^fives`, in a big integer.
+    fn as_big(x: &Exact, twos: u32, fives: u32) -> Exact {
+        let mantissa = (UBig::from(x.mantissa) << twos as usize) * five_to(fives.into());
+        Exact {
+            mantissa: 0,
+            two: x.two - twos as i32,
+            five: x.five - fives as i32,
+            big: Some(Arc::new(mantissa)),
+        }
+    }
+
+    fn flat() -> impl Strategy<Value = Exact> {
+        (1..u128::MAX, 0..128u32, -150..100i32, -60..30i32).prop_map(
+            |(mantissa, drop, two, five)| Exact::flat((mantissa >> drop).max(1), two, five),
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn big_agrees_with_flat(a in flat(), b in flat(), twos in 0..200u32, fives in 0..80u32, n: u64) {
+            let (big_a, big_b) = (as_big(&a, twos, fives), as_big(&b, fives, twos));
+            prop_assert_eq!(&a, &big_a);
+            prop_assert_eq!(a.cmp(&b), big_a.cmp(&big_b));
+            prop_assert_eq!(a.cmp(&b), a.cmp(&big_b));
+            let state = RandomState::new();
+            prop_assert_eq!(state.hash_one(&a), state.hash_one(&big_a));
+            prop_assert_eq!(&a + &b, &big_a + &big_b);
+            let mut sum = big_a.clone();
+            sum += &b;
+            sum += &a;
+            prop_assert_eq!(sum, a.times(2) + &b);
+            prop_assert_eq!(a.times(n), big_a.times(n));
+            prop_assert_eq!(a.checked_sub(&b), big_a.checked_sub(&big_b));
+            prop_assert_eq!(a.to_string(), big_a.to_string());
+            prop_assert_eq!(a.text(), big_a.text());
+            for round in [Round::Up, Round::Down] {
+                prop_assert_eq!(a.mul(&b, round), big_a.mul(&big_b, round));
+                prop_assert_eq!(a.div(&b, round), big_a.div(&big_b, round));
+                prop_assert_eq!(a.pow(3, round), big_a.pow(3, round));
+                prop_assert_eq!(a.rounded(round), big_a.rounded(round));
+                prop_assert_eq!(a.to_f64(round), big_a.to_f64(round));
+                prop_assert_eq!(a.exp(round), big_a.exp(round));
+                prop_assert_eq!(a.ln(round), big_a.ln(round));
+                prop_assert_eq!(a.ln_1p(round), big_a.ln_1p(round));
+                prop_assert_eq!(a.neg_ln(round), big_a.neg_ln(round));
+                prop_assert_eq!(a.sqrt(round), big_a.sqrt(round));
+                prop_assert_eq!(a.tanh(round), big_a.tanh(round));
+            }
+        }
+    }
+}

@@ -158,3 +158,23 @@ fn functions_at_their_ends() {
             && Exact::ONE.exp(Round::Down).ln(Round::Down).unwrap() <= Exact::ONE
     );
 }
+
+#[test]
+fn rationals_on_entry() {
+    use dashu_int::{IBig, UBig};
+    use dashu_ratio::RBig;
+    let third = RBig::from_parts(IBig::ONE, 3u8.into());
+    let up = Exact::from_rational(&third, Round::Up).unwrap();
+    assert_eq!(up, Exact::ratio(1, 3).unwrap());
+    let negative = Exact::from_rational(&-third, Round::Up).unwrap_err();
+    assert_eq!(negative.to_string(), "-1/3 is negative");
+    let huge = RBig::from_parts(IBig::ONE << 20_000, 3u8.into());
+    let tiny = RBig::from_parts(IBig::ONE, (UBig::ONE << 20_000) * UBig::from(3u8));
+    for round in [Round::Up, Round::Down] {
+        let error = Exact::from_rational(&huge, round).unwrap_err();
+        assert!(matches!(error, ExactError::OutOfRange { .. }));
+        assert!(error.to_string().len() < 200);
+    }
+    assert_eq!(Exact::from_rational(&tiny, Round::Up), Ok(x("1*2^-16384")));
+    assert_eq!(Exact::from_rational(&tiny, Round::Down), Ok(Exact::ZERO));
+}

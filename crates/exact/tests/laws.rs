@@ -47,10 +47,11 @@ fn power_of_two(n: i64) -> RBig {
     }
 }
 
-/// `up` and `down` enclose the truth, and both lie within `2^-127` of it.
+/// `up` and `down` enclose the truth, and both lie within `2^-127` of it, or within the smallest step
+/// of a rounded number.
 fn encloses(up: &Exact, down: &Exact, truth: &RBig) -> Result<(), TestCaseError> {
     let (up, down) = (rational(up), rational(down));
-    let excess = truth * power_of_two(-127);
+    let excess = (truth * power_of_two(-127)).max(power_of_two(-16_384));
     prop_assert!(down <= *truth && *truth <= up);
     prop_assert!(&up - truth <= excess && truth - &down <= excess);
     Ok(())
@@ -105,14 +106,16 @@ proptest! {
         if up.is_finite() {
             encloses(&up, &down, &product)?;
         } else {
-            prop_assert!(product >= power_of_two(16_384) && rational(&down) < product);
+            prop_assert!(product >= power_of_two(16_383) && rational(&down) < product);
         }
         prop_assert_eq!(up, b.mul(&a, Round::Up));
         if !b.is_zero() && !a.is_zero() {
             let quotient = rational(&a) / rational(&b);
             let [up, down] = BOTH.map(|round| a.div(&b, round));
-            if quotient < power_of_two(16_384) && quotient > power_of_two(-16_250) {
+            if up.is_finite() {
                 encloses(&up, &down, &quotient)?;
+            } else {
+                prop_assert!(quotient >= power_of_two(16_383) && rational(&down) < quotient);
             }
         }
     }
@@ -131,10 +134,9 @@ proptest! {
     fn powers(a in number(), n in 0..20u32) {
         let power = rational(&a).pow(n as isize);
         let [up, down] = BOTH.map(|round| a.pow(n, round));
-        if up.is_finite() && (power.is_zero() || power > power_of_two(-16_200)) {
-            let excess = &power * power_of_two(-120);
-            prop_assert!(rational(&down) <= power && power <= rational(&up));
-            prop_assert!(rational(&up) - rational(&down) <= excess);
+        prop_assert!(rational(&down) <= power && (up.is_infinite() || power <= rational(&up)));
+        if up.is_finite() && power > power_of_two(-16_200) {
+            prop_assert!(rational(&up) - rational(&down) <= &power * power_of_two(-120));
         }
     }
 
@@ -171,6 +173,20 @@ proptest! {
         prop_assert!(down.is_finite() && Exact::try_from(down).unwrap() <= a);
         prop_assert!(Exact::try_from(up).unwrap() >= a);
         prop_assert!(up == down || up == down.next_up());
+    }
+
+    #[test]
+    fn decimals_to_any_number_of_digits(a in number(), digits in 1..60usize, places in 0..60usize) {
+        let [up, down] = BOTH.map(|round| parse(&a.decimal(digits, round)));
+        prop_assert!(down <= a && a <= up);
+        let step = RBig::from(10u8).pow(1 - digits as isize);
+        prop_assert!(rational(&up) - rational(&down) <= rational(&a) * step);
+        let text = format!("{a:.places$}");
+        let shown = parse(&text);
+        let unit = RBig::from(10u8).pow(-(places as isize));
+        prop_assert!(shown >= a && rational(&shown) - rational(&a) < unit);
+        let shown_places = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        prop_assert_eq!(shown_places, places);
     }
 
     #[test]

@@ -11,10 +11,9 @@ use std::sync::{
 };
 
 use measures::{
-    Adaptive, FilterRule, Interleaving, MapError, Metric, PrivacyMap, Rule, Tallied, Total,
-    TotalLoss,
+    Adaptive, FilterRule, Interleaving, Metric, PrivacyMap, Rule, Tallied, Total, TotalLoss,
 };
-use queryable::{Sequence, Turn, guarded};
+use queryable::{Sequence, Turn};
 
 use crate::{
     bill::{Bill, Quote},
@@ -22,6 +21,7 @@ use crate::{
     ledger::{Entry, Ledger, Position},
     measurement::Description,
     payer::Parent,
+    quote::quote,
     tallies::{Pending, Tallies},
 };
 
@@ -132,6 +132,8 @@ pub(crate) struct Demand<'a, MI: Metric, R: FilterRule> {
     pub(crate) launched: Option<u64>,
     /// Where the turns of the launch are collected.
     pub(crate) turns: &'a RefCell<Vec<Turn>>,
+    /// How many launches this stands for: one, unless a snapshot is restored.
+    pub(crate) count: u64,
 }
 
 impl<MI: Metric, R: FilterRule> Account<MI, R> {
@@ -195,15 +197,15 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         above: &mut dyn FnMut() -> bool,
     ) -> Result<bool, No<R>> {
         let mut book = lock(&self.book);
-        if demand
-            .launched
-            .is_some_and(|launched| launched != self.launched.load(Ordering::Relaxed))
-        {
+        let launched = self.launched.load(Ordering::Relaxed);
+        if demand.launched.is_some_and(|expected| expected != launched) {
             return Err(No::Moved);
         }
-        book.ledger.check_room().map_err(No::Error)?;
+        if launched.checked_add(demand.count).is_none() || book.ledger.is_full() {
+            return Err(No::Error(LaunchError::LedgerFull));
+        }
         let pending = match (&self.cap, &demand.quote) {
-            (Some(cap), Some(quote)) => Some(self.admit(&mut book, cap, quote)?),
+            (Some(cap), Some(quote)) => Some(self.admit(&mut book, cap, quote, demand.count)?),
             _ => None,
         };
         if !above() {
@@ -212,11 +214,12 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         if let Some(pending) = pending {
             book.spent.commit(pending);
         }
-        book.ledger.record(demand.bill, demand.description);
+        book.ledger
+            .record(demand.bill, demand.description, demand.count);
         if let Some(sequence) = &self.sequence {
             demand.turns.borrow_mut().push(sequence.begin_next());
         }
-        self.launched.fetch_add(1, Ordering::Release);
+        self.launched.fetch_add(demand.count, Ordering::Release);
         Ok(true)
     }
 
@@ -226,11 +229,12 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         book: &mut Book<MI, R>,
         cap: &Cap<MI, R>,
         quote: &Quote<Loss<R>>,
+        count: u64,
     ) -> Result<Pending<TallyOf<R>>, No<R>> {
         if book.halted {
             return Err(No::Halted);
         }
-        let pending = book.spent.after(quote, 1, &self.zero);
+        let pending = book.spent.after(quote, count, &self.zero);
         if self.rule.fits(&cap.gate, pending.total()) {
             return Ok(pending);
         }
@@ -341,7 +345,7 @@ impl<MI: Metric, R: FilterRule> Reading<MI, R> {
     }
 }
 
-impl<MI: Metric, R: Adaptive> Account<MI, R> {
+impl<MI: Metric, R: FilterRule> Account<MI, R> {
     /// What was charged up to some moment after the call, at this distance.
     pub(crate) fn reading(&self, d_in: &MI::Distance) -> Result<Reading<MI, R>, LaunchError> {
         let until = self.launched();
@@ -446,24 +450,6 @@ impl<MI: Metric, R: FilterRule> Clone for Reading<MI, R> {
             tallies: self.tallies.clone(),
             ..*self
         }
-    }
-}
-
-/// Asks a bill's map, which is foreign code: it may panic, and may use no session.
-fn quote<MI: Metric, M: measures::Measure>(
-    bill: &Bill<MI, M>,
-    description: &Description,
-    d_in: &MI::Distance,
-) -> Result<Quote<M::Loss>, LaunchError> {
-    let unknown = |source: MapError| LaunchError::Map {
-        launch: description.to_string(),
-        source,
-    };
-    match guarded(|| bill.quote(d_in)) {
-        Ok(quote) => quote.map_err(unknown),
-        Err(_) => Err(LaunchError::MapPanicked {
-            launch: description.to_string(),
-        }),
     }
 }
 

@@ -6,7 +6,6 @@ use measures::{Measure, Metric};
 
 use crate::{
     bill::{Bill, BillId},
-    error::LaunchError,
     measurement::Description,
 };
 
@@ -40,14 +39,14 @@ fn entry_id<MI: Metric, M: Measure>(bill: &Bill<MI, M>, description: &Arc<Descri
 #[derive(Clone, Copy)]
 struct Run {
     entry: u32,
-    count: u32,
+    count: u64,
 }
 
 /// How far into the ledger somebody has read.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) struct Position {
     run: usize,
-    within: u32,
+    within: u64,
 }
 
 impl<MI: Metric, M: Measure> Ledger<MI, M> {
@@ -59,24 +58,24 @@ impl<MI: Metric, M: Measure> Ledger<MI, M> {
         }
     }
 
-    /// Can anything more be recorded?
+    /// Is there no room for another measurement?
     #[inline]
-    pub(crate) fn check_room(&self) -> Result<(), LaunchError> {
-        if self.entries.len() >= u32::MAX as usize {
-            Err(LaunchError::LedgerFull)
-        } else {
-            Ok(())
-        }
+    pub(crate) fn is_full(&self) -> bool {
+        self.entries.len() >= u32::MAX as usize
     }
 
     #[inline]
-    pub(crate) fn record(&mut self, bill: &Bill<MI, M>, description: &Arc<Description>) {
+    pub(crate) fn record(
+        &mut self,
+        bill: &Bill<MI, M>,
+        description: &Arc<Description>,
+        count: u64,
+    ) {
         let id = entry_id(bill, description);
         if let Some(run) = self.runs.last_mut()
-            && run.count < u32::MAX
             && self.entries[run.entry as usize].id() == id
         {
-            run.count += 1;
+            run.count += count;
             return;
         }
         let entries = &mut self.entries;
@@ -87,7 +86,7 @@ impl<MI: Metric, M: Measure> Ledger<MI, M> {
             });
             (entries.len() - 1) as u32
         });
-        self.runs.push(Run { entry, count: 1 });
+        self.runs.push(Run { entry, count });
     }
 
     /// The runs after `from`, at most `most` of them: entries with counts, and where they end.
@@ -97,7 +96,7 @@ impl<MI: Metric, M: Measure> Ledger<MI, M> {
         for (at, run) in self.runs.iter().enumerate().skip(from.run).take(most) {
             let read = if at == from.run { from.within } else { 0 };
             if run.count > read {
-                batch.push((run.entry, u64::from(run.count - read)));
+                batch.push((run.entry, run.count - read));
             }
             to = Position {
                 run: at,
@@ -115,7 +114,7 @@ impl<MI: Metric, M: Measure> Ledger<MI, M> {
     pub(crate) fn runs(&self) -> impl Iterator<Item = (&Entry<MI, M>, u64)> {
         self.runs
             .iter()
-            .map(|run| (self.entry(run.entry), u64::from(run.count)))
+            .map(|run| (self.entry(run.entry), run.count))
     }
 }
 

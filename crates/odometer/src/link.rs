@@ -8,12 +8,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use measures::{Conversion, MapError, Measure, Metric};
+use measures::{Conversion, Measure, Metric};
 
 use crate::{
     bill::{Bill, BillId, PartBill},
     error::LaunchError,
     payer::{Launch, Locks, Parent, Payer},
+    transformation::Stability,
 };
 
 /// How many translated bills a link keeps. Beyond that it starts anew: runs get shorter, nothing else changes.
@@ -92,7 +93,7 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
     pub(crate) fn after<M0: Metric>(
         &self,
         metric: &M0,
-        stability: &Arc<dyn Fn(&M0::Distance) -> Result<MI::Distance, MapError> + Send + Sync>,
+        stability: &Arc<Stability<M0::Distance, MI::Distance>>,
     ) -> Bill<M0, M> {
         let stability = Arc::clone(stability);
         match self {

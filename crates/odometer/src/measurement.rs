@@ -138,10 +138,7 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
     /// # Errors
     /// As [`invoke`](Self::invoke).
     pub fn invoke_in(&self, root: &Root, data: Arc<D::Carrier>) -> Result<A, LaunchError> {
-        if !self.0.space.domain.contains(&data) {
-            let domain = format!("{:?}", self.0.space.domain);
-            return Err(LaunchError::NotInDomain { domain });
-        }
+        self.0.space.check_contains(&data)?;
         root.run([], |scope| self.run(&data, scope))
             .map_err(LaunchError::Failed)
     }
@@ -203,6 +200,28 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
             self.0.map.group(),
             move |data, scope| function(data, scope),
         )
+    }
+
+    /// May it be launched from this root, on data of this space, under an account in this measure?
+    pub(crate) fn check_fits(
+        &self,
+        root: &Root,
+        space: &Space<D, MI>,
+        measure: &M,
+    ) -> Result<(), LaunchError> {
+        root.check().map_err(LaunchError::Unusable)?;
+        if *self.space() != *space {
+            let (ours, theirs) = (format!("{space:?}"), format!("{:?}", self.space()));
+            return Err(LaunchError::Space { ours, theirs });
+        }
+        if *self.map().measure() != *measure {
+            let (ours, theirs) = (
+                format!("{measure:?}"),
+                format!("{:?}", self.map().measure()),
+            );
+            return Err(LaunchError::Measure { ours, theirs });
+        }
+        Ok(())
     }
 
     /// Another measurement made from this one, with its description.

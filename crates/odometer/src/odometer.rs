@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Shr, sync::Arc};
 
-use measures::{Adaptive, FilterRule, Metric, PrivacyMap, TotalLoss};
+use measures::{Adaptive, FilterRule, Metric, PrivacyMap, Rule, TotalLoss};
 use queryable::Root;
 
 use crate::{
@@ -58,6 +58,13 @@ pub struct Odometer<D: Domain, MI: Metric, R: FilterRule> {
     halting: bool,
 }
 
+/// A filter: a measurement whose answer is a session with a budget.
+pub type Filter<D, MI, R> = Measurement<D, MI, <R as Rule>::Total, Session<D, MI, R>>;
+
+/// A filter of transformed data.
+pub type FilterAfter<D0, M0, D1, M1, R> =
+    Measurement<D0, M0, <R as Rule>::Total, Session<D1, M1, R>>;
+
 impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     /// An odometer on these data that composes with this rule. A rule that is only a filter's makes only
     /// [filters](Self::filter).
@@ -74,6 +81,10 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.label = name.into();
         self
+    }
+
+    pub(crate) fn rule(&self) -> &R {
+        &self.rule
     }
 
     /// Its filters refuse everything after their first refusal: the papers' halting form.
@@ -113,7 +124,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         &self,
         d_in: MI::Distance,
         budget: TotalLoss<R>,
-    ) -> Result<Measurement<D, MI, R::Total, Session<D, MI, R>>, LaunchError> {
+    ) -> Result<Filter<D, MI, R>, LaunchError> {
         let cap = Cap::new(&self.rule, d_in.clone(), budget.clone(), self.halting)?;
         let metric = self.space.metric.clone();
         let map =
@@ -168,11 +179,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
         data: Arc<D::Carrier>,
     ) -> Result<Session<D, MI, R>, LaunchError> {
         let root = root.branch().map_err(LaunchError::Unusable)?;
-        if !self.space.domain.contains(&data) {
-            return Err(LaunchError::NotInDomain {
-                domain: format!("{:?}", self.space.domain),
-            });
-        }
+        self.space.check_contains(&data)?;
         let account = Account::new(Arc::clone(&self.label), self.rule.clone(), None, None)?;
         Ok(Session::new(
             self.space.clone(),
@@ -262,7 +269,7 @@ impl<D0: Domain, M0: Metric, D1: Domain, M1: Metric, R: FilterRule> Pipeline<D0,
         &self,
         d_in: M0::Distance,
         budget: TotalLoss<R>,
-    ) -> Result<Measurement<D0, M0, R::Total, Session<D1, M1, R>>, LaunchError> {
+    ) -> Result<FilterAfter<D0, M0, D1, M1, R>, LaunchError> {
         let filter = self.odometer.filter(d_in, budget)?;
         let transformation = self.transformation.clone();
         let (space, map) = (filter.space().clone(), filter.map().clone());

@@ -46,6 +46,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) turns: RefCell<Vec<Turn>>,
     /// Only if exactly this many launches have been charged to the leaf's account, which takes this.
     pub(crate) launched: Cell<Option<u64>>,
+    /// How many launches this stands for: one, unless a snapshot is restored.
+    pub(crate) count: u64,
 }
 
 /// The accounts below, which lock first.
@@ -99,6 +101,7 @@ impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
             quote: self.quote(bill, launch.description)?,
             launched: launch.launched.take(),
             turns: &launch.turns,
+            count: launch.count,
         };
         let frame = Frame {
             account: self,

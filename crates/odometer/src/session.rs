@@ -11,7 +11,7 @@ use measures::{Adaptive, Conversion, FilterRule, Loss as _, Metric, Total, Total
 use queryable::{AskError, Root};
 
 use crate::{
-    account::{Account, Cap},
+    account::{Account, Cap, Charged},
     bill::Bill,
     error::LaunchError,
     link::Link,
@@ -118,6 +118,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
             description: measurement.description(),
             turns: RefCell::default(),
             launched: Cell::new(launched),
+            count: 1,
         };
         self.account
             .settle(&Bill::Direct(measurement.map().clone()), &launch, &Bottom)?;
@@ -133,20 +134,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
         &self,
         measurement: &Measurement<D, MI, R::Child, A>,
     ) -> Result<(), LaunchError> {
-        self.root.check().map_err(LaunchError::Unusable)?;
-        if *measurement.space() != self.space {
-            return Err(LaunchError::Space {
-                ours: format!("{:?}", self.space),
-                theirs: format!("{:?}", measurement.space()),
-            });
-        }
-        if *measurement.map().measure() != self.account.measure {
-            return Err(LaunchError::Measure {
-                ours: format!("{:?}", self.account.measure),
-                theirs: format!("{:?}", measurement.map().measure()),
-            });
-        }
-        Ok(())
+        measurement.check_fits(&self.root, &self.space, &self.account.measure)
     }
 
     /// Everything that was launched here and live below, in order: runs of one measurement with their length. For
@@ -302,6 +290,36 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
         )
     }
 
+    /// Charges launches that happened before, from a snapshot.
+    pub(crate) fn charge_again(
+        &self,
+        bill: &Bill<MI, R::Child>,
+        description: &Arc<Description>,
+        count: u64,
+    ) -> Result<(), LaunchError> {
+        let launch = Launch {
+            description,
+            turns: RefCell::default(),
+            launched: Cell::new(None),
+            count,
+        };
+        self.account.settle(bill, &launch, &Bottom)
+    }
+
+    /// Everything that was charged, at this distance.
+    pub(crate) fn charges(
+        &self,
+        d_in: &MI::Distance,
+    ) -> Result<Vec<Charged<ChildLoss<R>>>, LaunchError> {
+        self.account.charges(d_in)
+    }
+
+    /// What was charged here and live below at this distance, for the rule.
+    pub(crate) fn tally(&self, d_in: &MI::Distance) -> Result<R::Tally, LaunchError> {
+        self.usable()?;
+        Ok(self.account.reading(d_in)?.total().clone())
+    }
+
     pub(crate) fn label(&self) -> Arc<str> {
         Arc::clone(&self.account.label)
     }
@@ -379,9 +397,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
     /// [`LaunchError::Map`] names a launch whose map does not know its loss at this distance (it may know others);
     /// [`LaunchError::Unusable`].
     pub fn privacy_loss(&self, d_in: &MI::Distance) -> Result<Total<TotalLoss<R>>, LaunchError> {
-        self.usable()?;
-        let reading = self.account.reading(d_in)?;
-        Ok(self.account.rule.loss(reading.total()))
+        Ok(self.account.rule.loss(&self.tally(d_in)?))
     }
 
     /// What [`privacy_loss`](Self::privacy_loss) would be after this launch: the cost before running.

@@ -4,6 +4,8 @@ use std::{fmt, marker::PhantomData};
 
 use measures::Metric;
 
+use crate::error::LaunchError;
+
 /// A set of data sets. Two domains are compared when things are put together: a measurement is launched only on the
 /// domain it was made for.
 pub trait Domain: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
@@ -75,6 +77,15 @@ impl<D: Domain, MI: Metric> Space<D, MI> {
     /// This domain with this metric.
     pub const fn new(domain: D, metric: MI) -> Self {
         Self { domain, metric }
+    }
+
+    pub(crate) fn check_contains(&self, data: &D::Carrier) -> Result<(), LaunchError> {
+        if self.domain.contains(data) {
+            return Ok(());
+        }
+        Err(LaunchError::NotInDomain {
+            domain: format!("{:?}", self.domain),
+        })
     }
 }
 

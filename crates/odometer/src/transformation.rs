@@ -11,7 +11,7 @@ use crate::{
 };
 
 type Function<X, Y> = dyn Fn(&X) -> Result<Y, AskError> + Send + Sync;
-type Stability<D0, D1> = dyn Fn(&D0) -> Result<D1, MapError> + Send + Sync;
+pub(crate) type Stability<D0, D1> = dyn Fn(&D0) -> Result<D1, MapError> + Send + Sync;
 
 /// A deterministic, stable change of the data.
 ///

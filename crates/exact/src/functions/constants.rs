@@ -93,3 +93,50 @@ const fn exp_sixteenths(j: u128) -> u128 {
     }
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dashu_float::{FBig, round::mode::HalfEven};
+
+    type Float = FBig<HalfEven, 2>;
+
+    fn float(n: impl Into<dashu_int::IBig>) -> Float {
+        Float::from_parts(n.into(), 0).with_precision(400).value()
+    }
+
+    /// `truth · 2^places` is at least `constant`, and less than `constant + units`.
+    fn below(constant: u128, truth: Float, places: u32, units: f64) {
+        let truth = truth * float(dashu_int::IBig::ONE << places as usize);
+        let missing = (truth - float(constant)).to_f64().value();
+        assert!(0.0 <= missing && missing < units, "{missing} units");
+    }
+
+    #[test]
+    fn constants_are_as_close_as_they_claim() {
+        let ln_2 = float(2).ln();
+        below(LN_2_BELOW, ln_2.clone(), 96, 2.0);
+        below(INVERSE_LN_2.into(), float(1) / &ln_2, 63, 3.0);
+        for (j, entry) in EXP_SIXTEENTHS.into_iter().enumerate() {
+            below(entry.into(), (float(j) / float(16)).exp(), 63, 1.01);
+        }
+        for (j, entry) in LN_TABLE.into_iter().enumerate() {
+            let factor = float(LN_FACTORS[j]) / float(1 << 16);
+            assert!(factor.clone() * float(128 + j) >= float(128));
+            assert!(factor.clone() * float((129 + j) * 128) <= float(128 * 128 + 129));
+            below(entry.into(), -factor.ln(), 64, 1.01);
+        }
+        let mut factorial = 1u64;
+        for i in 0..TERMS {
+            let n = i as u64 + 2;
+            factorial *= n;
+            below(RECIPROCALS[i].into(), float(1) / float(n), 64, 1.0);
+            below(
+                RECIPROCAL_FACTORIALS[i].into(),
+                float(1) / float(factorial),
+                64,
+                1.0,
+            );
+        }
+    }
+}

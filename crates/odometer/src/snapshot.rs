@@ -1,0 +1,218 @@
+//! Snapshots: what was charged to an account, to be written down and taken up again. No state of any mechanism, no data.
+//!
+//! Restoring an older snapshot is a refund: it is for the operators of a deployment, never for analysts.
+
+use std::sync::Arc;
+
+use measures::{Adaptive, ChildLoss, FilterRule, Metric, PrivacyMap, TotalLoss};
+use queryable::Root;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{
+    bill::{Bill, Quote},
+    error::LaunchError,
+    measurement::Description,
+    odometer::Odometer,
+    session::Session,
+    space::Domain,
+};
+
+/// The only version there is.
+const VERSION: u32 = 1;
+
+/// What was charged to a session at one distance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot<D, L, T> {
+    version: u32,
+    /// The rule with its parameters: a snapshot is restored only under the same.
+    rule: String,
+    d_in: D,
+    /// The budget, if the session was capped at this distance.
+    limit: Option<T>,
+    charges: Vec<Charge<L>>,
+    /// How many launches the charges stand for, against snapshots that were cut off.
+    launches: u64,
+}
+
+/// A run of launches of one measurement, and what each was charged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charge<L> {
+    /// What was launched.
+    pub description: Description,
+    /// The loss of one launch.
+    pub loss: L,
+    /// How many launches.
+    pub count: u64,
+}
+
+/// The snapshot of a session.
+pub type SnapshotOf<MI, R> = Snapshot<<MI as Metric>::Distance, ChildLoss<R>, TotalLoss<R>>;
+
+impl<D, L, T> Snapshot<D, L, T> {
+    /// What was charged, in order.
+    pub fn charges(&self) -> &[Charge<L>] {
+        &self.charges
+    }
+}
+
+/// Why a snapshot cannot be taken up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// It was written by another version.
+    #[error("the snapshot has version {found}, not {VERSION}")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+    /// It belongs to another rule or measure.
+    #[error("the snapshot was taken under {found}, not under {expected}")]
+    Rule {
+        /// The rule of the odometer.
+        expected: String,
+        /// The rule of the snapshot.
+        found: String,
+    },
+    /// It says something that no account can have come to.
+    #[error("the snapshot is corrupted: {0}")]
+    Corrupted(String),
+    /// The session cannot be opened.
+    #[error(transparent)]
+    Open(#[from] LaunchError),
+}
+
+impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
+    /// What has been charged here, at this distance. For a capped session, take the distance of the cap.
+    ///
+    /// # Errors
+    /// [`LaunchError::Map`] if a map does not know its loss at this distance; [`LaunchError::Unsupported`] if there were
+    /// launches inside partitions, which a snapshot cannot hold; [`LaunchError::Unusable`].
+    pub fn snapshot(&self, d_in: &MI::Distance) -> Result<SnapshotOf<MI, R>, LaunchError> {
+        self.usable()?;
+        let charges = self
+            .charges(d_in)?
+            .into_iter()
+            .map(charge)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Snapshot {
+            version: VERSION,
+            rule: format!("{:?}", self.rule()),
+            d_in: d_in.clone(),
+            limit: self
+                .cap()
+                .filter(|(at, _)| *at == d_in)
+                .map(|(_, limit)| limit.clone()),
+            launches: charges.iter().map(|charge| charge.count).sum(),
+            charges,
+        })
+    }
+}
+
+fn charge<L>(
+    (description, quote, count): (Arc<Description>, Quote<L>, u64),
+) -> Result<Charge<L>, LaunchError> {
+    match quote {
+        Quote::Direct(loss) => Ok(Charge {
+            description: (*description).clone(),
+            loss,
+            count,
+        }),
+        Quote::Part(_) => Err(LaunchError::Unsupported(
+            "a snapshot cannot hold launches inside partitions".into(),
+        )),
+    }
+}
+
+impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
+    /// Opens the filter of which this is a snapshot, on the same data: it refuses what the original would have refused.
+    /// At distances beyond the snapshot's, what was charged before counts as infinite.
+    ///
+    /// # Errors
+    /// [`RestoreError`].
+    pub fn restore_filter(
+        &self,
+        root: &Root,
+        data: Arc<D::Carrier>,
+        snapshot: &SnapshotOf<MI, R>,
+    ) -> Result<Session<D, MI, R>, RestoreError> {
+        self.check_snapshot(snapshot)?;
+        let missing = || RestoreError::Corrupted("it is not the snapshot of a filter".into());
+        let limit = snapshot.limit.clone().ok_or_else(missing)?;
+        let session = self
+            .filter(snapshot.d_in.clone(), limit)?
+            .invoke_in(root, data)?;
+        self.recharge(&session, snapshot)?;
+        Ok(session)
+    }
+
+    fn check_snapshot(&self, snapshot: &SnapshotOf<MI, R>) -> Result<(), RestoreError> {
+        if snapshot.version != VERSION {
+            return Err(RestoreError::Version {
+                found: snapshot.version,
+            });
+        }
+        let expected = format!("{:?}", self.rule());
+        if snapshot.rule != expected {
+            return Err(RestoreError::Rule {
+                expected,
+                found: snapshot.rule.clone(),
+            });
+        }
+        let launches = snapshot
+            .charges
+            .iter()
+            .try_fold(0u64, |sum, charge| sum.checked_add(charge.count));
+        if launches != Some(snapshot.launches) {
+            return Err(RestoreError::Corrupted(
+                "the number of launches is not that of the charges".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Charges everything again. That it does not fit means that no account can have come to this.
+    fn recharge(
+        &self,
+        session: &Session<D, MI, R>,
+        snapshot: &SnapshotOf<MI, R>,
+    ) -> Result<(), RestoreError> {
+        let corrupted = |error: LaunchError| RestoreError::Corrupted(error.to_string());
+        for Charge {
+            description,
+            loss,
+            count,
+        } in &snapshot.charges
+        {
+            let measure = self.rule().child();
+            let metric = session.space().metric.clone();
+            measures::Measure::check(&measure, loss)
+                .map_err(|error| RestoreError::Corrupted(error.to_string()))?;
+            let map =
+                PrivacyMap::constant_up_to(metric, measure, snapshot.d_in.clone(), loss.clone());
+            session
+                .charge_again(&Bill::Direct(map), &Arc::new(description.clone()), *count)
+                .map_err(corrupted)?;
+        }
+        Ok(())
+    }
+}
+
+impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
+    /// Opens a session with everything charged that this snapshot says. At distances beyond the snapshot's, what was
+    /// charged before counts as infinite.
+    ///
+    /// # Errors
+    /// [`RestoreError`].
+    pub fn restore(
+        &self,
+        root: &Root,
+        data: Arc<D::Carrier>,
+        snapshot: &SnapshotOf<MI, R>,
+    ) -> Result<Session<D, MI, R>, RestoreError> {
+        self.check_snapshot(snapshot)?;
+        let session = self.open_in(root, data)?;
+        self.recharge(&session, snapshot)?;
+        Ok(session)
+    }
+}
