@@ -1,7 +1,7 @@
 //! What it means that a measure of OpenDP's and a measure of ours are the same: their distances are our losses.
 
 use exact::{Exact, Round};
-use measures::{Loss, LossError, MapError, Measure};
+use measures::{LossError, MapError, Measure};
 use opendp::core::Measure as TheirMeasure;
 use thiserror::Error;
 
@@ -26,7 +26,13 @@ pub trait Correspondence: Measure {
     ) -> Result<Self::Loss, NoLoss>;
 
     /// The loss as OpenDP's distance, rounded up.
-    fn distance(&self, loss: &Self::Loss) -> <Self::Theirs as TheirMeasure>::Distance;
+    ///
+    /// # Errors
+    /// [`NoLoss::Failed`] if OpenDP has no distance that is large enough.
+    fn distance(
+        &self,
+        loss: &Self::Loss,
+    ) -> Result<<Self::Theirs as TheirMeasure>::Distance, NoLoss>;
 }
 
 /// A measure of OpenDP's that means the same as one particular measure of ours, without further parameters.
@@ -45,7 +51,7 @@ pub enum NoLoss {
     /// It is NaN or negative.
     #[error(transparent)]
     Senseless(#[from] LossError),
-    /// It is a function, and that failed.
+    /// It cannot be computed, or there is none.
     #[error("{0}")]
     Failed(String),
 }
@@ -84,9 +90,4 @@ pub fn exact_loss(distance: f64) -> Result<Exact, LossError> {
 /// An exact number as a float of OpenDP's, rounded up.
 pub fn float_loss(loss: &Exact) -> f64 {
     loss.to_f64(Round::Up)
-}
-
-/// Whether a loss guarantees nothing.
-pub(crate) fn is_infinite<M: Measure>(measure: &M, loss: &M::Loss) -> bool {
-    measure.infinity().at_most(loss)
 }

@@ -19,7 +19,7 @@ use measures::{
 use opendp::core::Function;
 
 use crate::{
-    correspondence::{Correspondence, Counterpart, NoLoss, exact_loss, float_loss, is_infinite},
+    correspondence::{Correspondence, Counterpart, NoLoss, exact_loss, float_loss},
     error::in_full,
 };
 
@@ -47,8 +47,8 @@ macro_rules! scalars {
                 Ok($loss::new(exact_loss(*distance)?))
             }
 
-            fn distance(&self, loss: &$loss) -> f64 {
-                float_loss(loss.value())
+            fn distance(&self, loss: &$loss) -> Result<f64, NoLoss> {
+                Ok(float_loss(loss.value()))
             }
         }
 
@@ -80,8 +80,8 @@ macro_rules! pairs {
                 Ok($loss::saturating(exact_loss(distance.0)?, exact_loss(distance.1)?))
             }
 
-            fn distance(&self, loss: &$loss) -> (f64, f64) {
-                (float_loss(loss.$value()), float_loss(loss.delta()))
+            fn distance(&self, loss: &$loss) -> Result<(f64, f64), NoLoss> {
+                Ok((float_loss(loss.$value()), float_loss(loss.delta())))
             }
         }
 
@@ -131,8 +131,9 @@ impl Correspondence for RenyiDp {
         Ok(RenyiDp::loss(self, at_order(curve, self.order())?))
     }
 
-    fn distance(&self, loss: &RenyiEpsilon) -> Function<f64, f64> {
-        known_at(vec![self.order().clone()], vec![float_loss(loss.epsilon())])
+    fn distance(&self, loss: &RenyiEpsilon) -> Result<Function<f64, f64>, NoLoss> {
+        let orders = vec![self.order().clone()];
+        Ok(known_at(orders, vec![float_loss(loss.epsilon())]))
     }
 }
 
@@ -153,12 +154,9 @@ impl Correspondence for RenyiCurveDp {
         Ok(RenyiCurve::new(self.orders(), epsilons)?)
     }
 
-    fn distance(&self, loss: &RenyiCurve) -> Function<f64, f64> {
+    fn distance(&self, loss: &RenyiCurve) -> Result<Function<f64, f64>, NoLoss> {
         let epsilons = loss.epsilons().iter().map(float_loss).collect();
-        if is_infinite(self, loss) {
-            return Function::new(|_: &f64| f64::INFINITY);
-        }
-        known_at(self.orders().as_slice().to_vec(), epsilons)
+        Ok(known_at(self.orders().as_slice().to_vec(), epsilons))
     }
 }
 
@@ -186,18 +184,20 @@ mod tests {
 
     #[test]
     fn losses_go_out_rounded_up() {
-        let tenth = PureDp.distance(&"0.1".parse().unwrap());
+        let tenth = PureDp.distance(&"0.1".parse().unwrap()).unwrap();
         assert!(Exact::try_from(tenth).unwrap() >= "0.1".parse().unwrap());
         assert_eq!(tenth, 0.1);
-        let third = PureDp.distance(&Epsilon::new(Exact::ratio(1, 3).unwrap()));
+        let third = PureDp
+            .distance(&Epsilon::new(Exact::ratio(1, 3).unwrap()))
+            .unwrap();
         assert_eq!(third, (1.0f64 / 3.0).next_up());
         assert_eq!(
             ApproxDp.distance(&ApproxDp.infinity()),
-            (f64::INFINITY, 1.0)
+            Ok((f64::INFINITY, 1.0))
         );
         assert_eq!(
             ApproxZcdp.distance(&"(0.5, 0.25)".parse().unwrap()),
-            (0.5, 0.25)
+            Ok((0.5, 0.25))
         );
     }
 
@@ -213,7 +213,7 @@ mod tests {
         let curve = RenyiCurveDp::new(orders);
         let loss = Correspondence::loss(&curve, &gaussian).unwrap();
         assert_eq!(loss.epsilons(), [1u32.into(), 4u32.into()]);
-        let out = curve.distance(&loss);
+        let out = curve.distance(&loss).unwrap();
         assert_eq!(out.eval(&1.5).unwrap(), 1.0);
         assert_eq!(out.eval(&2.0).unwrap(), 1.0);
         assert_eq!(out.eval(&2.5).unwrap(), 4.0);

@@ -1,0 +1,12 @@
+//! The bridge against real OpenDP, no mock.
+
+mod combinators;
+mod defects;
+mod interactive;
+mod mechanisms;
+mod names;
+mod out;
+mod own_measures;
+mod pipelines;
+mod scenarios;
+mod support;
