@@ -258,7 +258,7 @@ fn reference_is_right() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(120))]
 
     #[test]
     fn anywhere(mantissa in 1..u128::MAX, drop in 0..128u32, two in -260..80, five in -80..20) {

@@ -84,6 +84,10 @@ impl<M: ?Sized> Cell<M> {
     pub(crate) fn position(&self) -> &Position {
         &self.position
     }
+
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
 }
 
 impl<Q, A> Slot<dyn Machine<Query = Q, Answer = A>> {
@@ -107,7 +111,10 @@ pub(crate) fn run<R>(
     context: &mut Context,
     step: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
 ) -> (Result<R, AskError>, Status) {
-    let running = Running::enter(context.lineage());
+    let running = match Running::step(context.lineage()) {
+        Ok(running) => running,
+        Err(too_deep) => return (Err(too_deep), Status::Running),
+    };
     let mut scope = Scope::new(context);
     let outcome = catch_unwind(AssertUnwindSafe(|| step(&mut scope)));
     drop(running);

@@ -2,7 +2,10 @@
 
 use std::{any::type_name, fmt, sync::Arc};
 
-use crate::{cell::Cell, error::AskError, lineage::Position, machine::Machine};
+use crate::{
+    cell::Cell, contained::Contained, error::AskError, lineage::Position, machine::Machine,
+    scope::Context, turn::Lease,
+};
 
 /// An opaque handle to a running machine (seed 000 Fig 1).
 ///
@@ -16,11 +19,11 @@ use crate::{cell::Cell, error::AskError, lineage::Position, machine::Machine};
 pub struct Queryable<Q, A>(Arc<Cell<dyn Machine<Query = Q, Answer = A>>>);
 
 impl<Q: 'static, A: 'static> Queryable<Q, A> {
-    pub(crate) fn new<M>(cell: Cell<M>) -> Self
+    pub(crate) fn new<M>(machine: M, context: Context) -> Self
     where
         M: Machine<Query = Q, Answer = A> + 'static,
     {
-        Self(Arc::new(cell))
+        Self(Arc::new(Cell::new(Contained::new(machine), context)))
     }
 }
 
@@ -46,6 +49,10 @@ impl<Q, A> Queryable<Q, A> {
     /// Asks without looking at who is asking; `check_reachable` was done when the asker was built.
     pub(crate) fn ask_unchecked(&self, query: Q) -> Result<A, AskError> {
         self.0.ask_unchecked(query)
+    }
+
+    pub(crate) fn lease(&self) -> &Lease {
+        self.0.lease()
     }
 
     pub(crate) fn position(&self) -> &Position {

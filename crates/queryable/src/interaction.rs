@@ -9,7 +9,6 @@ use crate::{
     handle::Queryable,
     machine::Machine,
     root::Root,
-    turn::Lease,
 };
 
 /// What an analyst receives: nothing before its first move (the empty message λ), then the answer to each query.
@@ -105,7 +104,7 @@ impl Root {
         Q: Clone,
         A: Clone,
     {
-        let mut context = self.child_context(Lease::FREE)?;
+        let mut context = self.child_context(self.lease().clone())?;
         let mut choices = Choices::default();
         let mut rounds: Vec<Round<Q, A>> = Vec::new();
         while rounds.len() < limit {

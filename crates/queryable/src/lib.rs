@@ -47,6 +47,7 @@ pub mod coins;
 pub mod compose;
 
 mod cell;
+mod contained;
 mod error;
 mod handle;
 mod interaction;

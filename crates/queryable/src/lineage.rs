@@ -13,7 +13,8 @@ use std::{
 
 use crate::{error::AskError, sync::thread_local};
 
-/// How deep machines may be nested: spawned by one another, or post-processing one another.
+/// How deep machines may be nested: spawned by one another, or post-processing one another. One more is how many steps
+/// may run inside one another, whatever asks whom.
 pub const MAX_DEPTH: u16 = 256;
 
 /// A machine as its descendants know it.
@@ -50,11 +51,19 @@ impl Position {
         })
     }
 
-    /// Here, and deeper than both this place and `other` (a post-processor stands on what it wraps).
-    pub(crate) fn above(&self, other: &Position) -> Result<Self, AskError> {
+    /// Here, and deeper than both this place and `inner`: where a post-processor stands that wraps `inner`.
+    ///
+    /// Whoever may ask something that stands here can reach `inner` through it. So `inner` must be below the same
+    /// machine: this keeps steps from reaching strangers, and locks from being taken in a circle.
+    pub(crate) fn in_front_of(&self, inner: &Position) -> Result<Self, AskError> {
+        if let Some(spawner) = &self.spawner
+            && !inner.is_below(address(spawner))
+        {
+            return Err(AskError::NotSpawnedHere);
+        }
         Ok(Self {
             spawner: self.spawner.clone(),
-            depth: self.deeper(other.depth)?,
+            depth: self.deeper(inner.depth)?,
         })
     }
 
@@ -67,50 +76,65 @@ impl Position {
     }
 
     /// May the code that runs on this thread use what stands here? The analyst may use everything; a step, what is
-    /// strictly below its own machine.
+    /// strictly below its own machine; a bystander, nothing.
     #[inline]
     pub(crate) fn check_reachable(&self) -> Result<(), AskError> {
-        let running = RUNNING.get();
-        if running == ANALYST || self.is_below(running) {
+        let Now { who, .. } = now();
+        if who == ANALYST || self.is_below(who) {
             Ok(())
         } else {
             Err(AskError::NotSpawnedHere)
         }
     }
 
-    fn is_below(&self, running: usize) -> bool {
+    fn is_below(&self, lineage: usize) -> bool {
         let mut above = &self.spawner;
-        while let Some(lineage) = above {
-            if address(lineage) == running {
+        while let Some(spawner) = above {
+            if address(spawner) == lineage {
                 return true;
             }
-            above = &lineage.parent;
+            above = &spawner.parent;
         }
         false
     }
-}
-
-const ANALYST: usize = 0;
-/// A step of a machine that has spawned nothing yet. No allocation lives at this address.
-const CHILDLESS: usize = 1;
-
-thread_local! {
-    /// Whose step runs on this thread: the address of its lineage. While the step runs its machine keeps the lineage
-    /// alive, so the address cannot be taken by another.
-    static RUNNING: Cell<usize> = const { Cell::new(ANALYST) };
 }
 
 fn address(lineage: &Arc<Lineage>) -> usize {
     Arc::as_ptr(lineage).addr()
 }
 
-/// Is code that sees data running on this thread: a machine's step, or a function under [`Root::run`]?
+/// What runs on a thread.
+#[derive(Clone, Copy)]
+struct Now {
+    /// Whose step it is: the address of its lineage, or one of the constants below. While the step runs its machine
+    /// keeps the lineage alive, so the address cannot be taken by another.
+    who: usize,
+    /// How many steps run inside one another.
+    steps: u16,
+}
+
+const ANALYST: usize = 0;
+// No allocation lives at these addresses.
+/// A step of a machine that has spawned nothing yet.
+const CHILDLESS: usize = 1;
+/// Foreign code that may ask nobody.
+const BYSTANDER: usize = 2;
+
+thread_local! {
+    static NOW: Cell<Now> = const { Cell::new(Now { who: ANALYST, steps: 0 }) };
+}
+
+fn now() -> Now {
+    NOW.with(Cell::get)
+}
+
+/// Is code that sees data running on this thread: a machine's step or destructor, or a function under [`Root::run`]?
 ///
 /// What only the analyst's side may do (launch into a session it opened, for one) asks this first.
 ///
 /// [`Root::run`]: crate::Root::run
 pub fn inside_step() -> bool {
-    RUNNING.get() != ANALYST
+    now().who != ANALYST
 }
 
 /// Runs foreign code that may ask nothing and spawn nothing (a privacy map, for one); a panic is caught.
@@ -125,7 +149,7 @@ pub fn inside_step() -> bool {
 /// [`AskError::Panicked`].
 #[inline]
 pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
-    let running = Running::enter(&None);
+    let running = Running::bystander();
     let outcome = catch_unwind(AssertUnwindSafe(foreign));
     drop(running);
     outcome.map_err(|payload| {
@@ -135,31 +159,56 @@ pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
     })
 }
 
-/// Notes that a step runs, until dropped.
+/// Notes what runs, until dropped.
 pub(crate) struct Running {
-    before: usize,
+    before: Now,
 }
 
 impl Running {
+    /// A step of the machine with this lineage.
     #[inline]
-    pub(crate) fn enter(own: &Option<Arc<Lineage>>) -> Self {
-        let now = own.as_ref().map_or(CHILDLESS, address);
-        Self {
-            before: RUNNING.replace(now),
-        }
+    pub(crate) fn step(own: &Option<Arc<Lineage>>) -> Result<Self, AskError> {
+        let who = own.as_ref().map_or(CHILDLESS, address);
+        NOW.with(|now| {
+            let before = now.get();
+            if before.steps > MAX_DEPTH {
+                return Err(AskError::TooDeep { limit: MAX_DEPTH });
+            }
+            let steps = before.steps + 1;
+            now.set(Now { who, steps });
+            Ok(Self { before })
+        })
+    }
+
+    /// Foreign code that has nobody to ask: the destructor of a machine's state, which sees data, or a privacy map.
+    pub(crate) fn bystander() -> Self {
+        NOW.with(|now| {
+            let before = now.get();
+            now.set(Now {
+                who: BYSTANDER,
+                ..before
+            });
+            Self { before }
+        })
     }
 
     /// The running step has just got its lineage, because it spawns for the first time.
     pub(crate) fn becomes_parent(own: &Arc<Lineage>) {
-        if RUNNING.get() == CHILDLESS {
-            RUNNING.set(address(own));
-        }
+        NOW.with(|now| {
+            let before = now.get();
+            if before.who == CHILDLESS {
+                now.set(Now {
+                    who: address(own),
+                    ..before
+                });
+            }
+        });
     }
 }
 
 impl Drop for Running {
     #[inline]
     fn drop(&mut self) {
-        RUNNING.set(self.before);
+        NOW.with(|now| now.set(self.before));
     }
 }

@@ -1,9 +1,9 @@
 //! Roots: owned, shared scopes on the analyst's side.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use crate::{
-    cell::{Cell, run},
+    cell::run,
     coins::{Coins, Script, Source},
     error::AskError,
     handle::Queryable,
@@ -29,6 +29,12 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Root(Arc<Shared>);
+
+impl fmt::Debug for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Root")
+    }
+}
 
 struct Shared {
     position: Position,
@@ -103,10 +109,11 @@ impl Root {
     where
         M: Machine + 'static,
     {
-        Ok(Queryable::new(Cell::new(
-            machine,
-            self.child_context(lease)?,
-        )))
+        Ok(Queryable::new(machine, self.child_context(lease)?))
+    }
+
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.0.lease
     }
 
     pub(crate) fn child_context(&self, lease: Lease) -> Result<Context, AskError> {
@@ -135,12 +142,13 @@ impl Root {
     }
 
     /// Runs a function as if it were one step of a machine of its own: with its own coins and scope, on the data side,
-    /// a panic caught. Whatever it spawns lives under `turns` as well as under this root's.
+    /// a panic caught. It runs only while all of `turns` and this root's own are current, and whatever it spawns lives
+    /// under them.
     ///
     /// This is what launches a measurement's function.
     ///
     /// # Errors
-    /// The function's own; [`AskError::Panicked`]; [`AskError::NotSpawnedHere`] inside a step of a machine that this
+    /// The function's own; [`AskError::Panicked`]; [`AskError::OutOfTurn`]; [`AskError::NotSpawnedHere`] inside a step of a machine that this
     /// root is not below.
     pub fn run<R>(
         &self,
@@ -151,6 +159,7 @@ impl Root {
             .into_iter()
             .fold(self.0.lease.clone(), |lease, turn| lease.and(turn));
         let mut context = self.child_context(lease)?;
+        context.lease().check()?;
         run(&mut context, function).0
     }
 
@@ -172,7 +181,8 @@ impl Root {
     /// sees only what the analyst could see.
     ///
     /// # Errors
-    /// [`AskError::TooDeep`]; [`AskError::NotSpawnedHere`] inside a step of a machine that did not spawn both.
+    /// [`AskError::TooDeep`]; [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below, or if
+    /// this root was made inside a step and `inner` is not below that step's machine.
     pub fn postprocess<P>(
         &self,
         inner: &Queryable<P::InnerQuery, P::InnerAnswer>,
@@ -197,11 +207,10 @@ impl Root {
     where
         P: PostProcessor + 'static,
     {
-        inner.position().check_reachable()?;
         self.0.position.check_reachable()?;
-        let position = self.0.position.above(inner.position())?;
+        let position = self.0.position.in_front_of(inner.position())?;
         let context = Context::new(position, self.0.lease.clone(), self.child_coins());
         let machine = PostProcessed::new(processor, inner.clone(), inner_steps);
-        Ok(Queryable::new(Cell::new(machine, context)))
+        Ok(Queryable::new(machine, context))
     }
 }

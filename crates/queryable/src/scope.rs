@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::{
-    cell::Cell,
     coins::{Coins, Distribution, Source},
     error::AskError,
     handle::Queryable,
@@ -155,10 +154,8 @@ impl<'a> Scope<'a> {
     {
         let position = self.context.below()?;
         let coins = self.context.child_coins();
-        Ok(Queryable::new(Cell::new(
-            machine,
-            Context::new(position, lease, coins),
-        )))
+        let context = Context::new(position, lease, coins);
+        Ok(Queryable::new(machine, context))
     }
 
     /// Asks a child; a child spawned in turn by this very step gets its turn first. (Any other child can as well be
@@ -167,7 +164,7 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// As [`Queryable::ask`].
     pub fn ask<Q, A>(&mut self, child: &Queryable<Q, A>, query: Q) -> Result<A, AskError> {
-        if let Some(turn) = self.pending.take() {
+        if let Some(turn) = self.pending.take_if(|turn| child.lease().includes(turn)) {
             turn.begin();
         }
         child.ask(query)
@@ -185,12 +182,11 @@ impl<'a> Scope<'a> {
     where
         P: PostProcessor + 'static,
     {
-        inner.position().check_reachable()?;
-        let position = self.context.below()?.above(inner.position())?;
+        let position = self.context.below()?.in_front_of(inner.position())?;
         let coins = self.context.child_coins();
         let context = Context::new(position, self.context.lease.clone(), coins);
         let machine = PostProcessed::new(processor, inner.clone(), DEFAULT_STEPS);
-        Ok(Queryable::new(Cell::new(machine, context)))
+        Ok(Queryable::new(machine, context))
     }
 
     /// An owned, shared scope below this machine, for what outlives the step: a session opened inside it, for one.

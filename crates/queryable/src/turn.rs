@@ -73,6 +73,10 @@ impl Turn {
             .fetch_max(self.number, Ordering::SeqCst);
     }
 
+    fn is_same(&self, other: &Turn) -> bool {
+        Arc::ptr_eq(&self.sequence.0, &other.sequence.0) && self.number == other.number
+    }
+
     /// Is it still this child's turn?
     pub fn is_current(&self) -> bool {
         self.sequence.0.current.load(Ordering::SeqCst) == self.number
@@ -100,6 +104,17 @@ impl Lease {
         })))
     }
 
+    pub(crate) fn includes(&self, turn: &Turn) -> bool {
+        let mut lease = self;
+        while let Some(link) = &lease.0 {
+            if link.turn.is_same(turn) {
+                return true;
+            }
+            lease = &link.rest;
+        }
+        false
+    }
+
     #[inline]
     pub(crate) fn check(&self) -> Result<(), AskError> {
         let mut lease = self;
@@ -110,5 +125,16 @@ impl Lease {
             lease = &link.rest;
         }
         Ok(())
+    }
+}
+
+/// Link by link, because a recursive drop of a long lease would overflow the stack.
+impl Drop for Lease {
+    #[inline]
+    fn drop(&mut self) {
+        let mut next = self.0.take();
+        while let Some(link) = next {
+            next = Arc::into_inner(link).and_then(|mut link| link.rest.0.take());
+        }
     }
 }

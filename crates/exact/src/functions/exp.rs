@@ -122,8 +122,8 @@ fn exp_rest(rest: u128, n: i64) -> Enclosure {
     // e^s - 1 < 0.07 is s·(1 + q). Rounded down: 1.08 units from s, 1 from the product, and 1.6/16
     // from q. Less than 2.3 in all.
     let expm1 = s + mul_high(s, exp_series::<false>(s));
-    // In units of 2^-63, rounded down: 1.01 · 1.07 from the table, 1 from the product, 2.3 from the
-    // series, each times at most e^(11/16)/2 < 1 for the last two. Less than 5 in all.
+    // In units of 2^-63, rounded down: 1.01 · 1.07 from the table, 1 from the product, and 2.3 from
+    // the series, whose units of 2^-64 the table's value, below 2, at most doubles. Less than 5 in all.
     let low = u128::from(EXP_SIXTEENTHS[j]) + u128::from(mul_high(EXP_SIXTEENTHS[j], expm1));
     Enclosure {
         low,
@@ -154,7 +154,7 @@ pub(super) fn exp_m1(x: &Leading) -> Enclosure {
     }
     let (f, q) = (x.top(), exp_series::<false>(small(x)));
     // x·(1 + q) in units of the last bit of f, of which x has at most 1.01 more. Rounded down: 1.01 · 1.04
-    // from f, 1 from the product, 3 from q. Less than 6 in all.
+    // from f, 1 from the product, 2.2 from q. Less than 6 in all.
     let low = u128::from(f) + u128::from(mul_high(f, q));
     Enclosure {
         low,
@@ -180,8 +180,8 @@ fn one_minus_exp_neg(x: &Leading) -> Enclosure {
         };
     }
     let (f, q) = (x.top(), exp_series::<true>(small(x)));
-    // x·(1 - q) in units of the last bit of f, of which x has at most 1.01 more: 3 units either way
-    // from q, 1 up from the product, 1.01 up from f.
+    // x·(1 - q) in units of the last bit of f, of which x has at most 1.01 more: the true value is
+    // up to 2.2 + 1 (q, product) below, and up to 2.2 + 1.01 (q, f) above.
     let middle = u128::from(f) - u128::from(mul_high(f, q));
     Enclosure {
         low: middle - 4,

@@ -93,8 +93,8 @@ const ONE: u64 = 1 << 63;
 
 /// `ln x` for `x >= 1 + 2^-7`.
 fn ln(x: &Leading) -> Enclosure {
-    // In units of 2^-64: each of the three summands is rounded down by at most 1.01, except that the
-    // last one may lie up to 2 too high or 4.1 too low. The sum is at least 2^57.
+    // In units of 2^-64: the true value is up to 1.1 below, and up to 1.01 + 4.1 above. It is at
+    // least 2^57, so that the ends lie at most 2^-53 apart.
     let middle = times_ln_2(x.log2()) + ln_top(x.top());
     Enclosure {
         low: middle - 2,
@@ -105,6 +105,7 @@ fn ln(x: &Leading) -> Enclosure {
 
 /// `-ln x` for `x <= 1 - 2^-7`.
 fn neg_ln(x: &Leading) -> Enclosure {
+    // The true value is up to 4.1 below, and up to 1.01 + 1.1 above.
     let middle = times_ln_2(-x.log2()) - ln_top(x.top());
     Enclosure {
         low: middle - 7,
@@ -120,14 +121,14 @@ fn times_ln_2(n: i64) -> u128 {
 }
 
 /// `ln f` in units of `2^-64` for a true `f` between `top` and `top + 1.01`, in units of `2^-63`.
-/// At most 2 too large; at most 1.01 (table) and 4.1 (the rest) too small.
+/// At most 1.1 units too large, and at most 4.1 too small.
 fn ln_top(top: u64) -> u128 {
     let j = (top >> 56 & 127) as usize;
-    // The factor makes this 1 + t with 0 <= t < 1.01/128, exactly for `top` and with at most 2.02 units
-    // more for the true f; then t is rounded down by one more unit.
+    // The factor makes this 1 + t with 0 <= t < 1.01/128, exactly for `top`, with up to 2.02 units more
+    // for the true f. Then t is rounded down by one unit, as is the table's value by 1.01.
     let product = u128::from(top) * u128::from(LN_FACTORS[j]);
     let t = ((product - (1 << 79)) >> 15) as u64;
-    // ln(1 + t) = t·(1 - q): 1 up from the product, and less than 0.02 from q.
+    // ln(1 + t) = t·(1 - q), too large by up to 1 from the product, and 0.01 either way from q.
     u128::from(LN_TABLE[j]) + u128::from(t - mul_high(t, ln_series::<true>(t)))
 }
 
@@ -150,8 +151,8 @@ fn one_plus(x: &Leading) -> Leading {
 /// `ln(1 + x)` for `0 < x < 2^-7`.
 fn ln_1p(x: &Leading) -> Enclosure {
     let (f, q) = (x.top(), ln_series::<true>(x.fixed(64) as u64));
-    // x·(1 - q) in units of the last bit of f, of which x has at most 1.01 more: 3 units either way from
-    // q, 1 up from the product, 1.01 up from f.
+    // x·(1 - q) in units of the last bit of f, of which x has at most 1.01 more: the true value is
+    // up to 1.7 + 1 (q, product) below, and up to 1.7 + 1.01 (q, f) above.
     let middle = u128::from(f) - u128::from(mul_high(f, q));
     Enclosure {
         low: middle - 4,

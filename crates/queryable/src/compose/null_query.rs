@@ -6,7 +6,8 @@ use crate::{
     scope::Scope,
 };
 
-/// A machine that ignores the query `None` and repeats its last answer (`None` before the first).
+/// A machine that ignores the query `None` and repeats its last answer (`None` before the first). An invalid query
+/// changes nothing, so its error is not repeated.
 ///
 /// With it, ordered composition simulates every order (001 Lemma 2.5).
 ///
@@ -25,9 +26,13 @@ where
 {
     let mut last: Result<Option<M::Answer>, AskError> = Ok(None);
     machine(move |query, scope: &mut Scope<'_>| {
-        if let Some(query) = query {
-            last = inner.step(query, scope).map(Some);
+        let Some(query) = query else {
+            return last.clone();
+        };
+        let answer = inner.step(query, scope).map(Some);
+        if !matches!(answer, Err(AskError::InvalidQuery(_))) {
+            last = answer.clone();
         }
-        last.clone()
+        answer
     })
 }

@@ -84,26 +84,29 @@ impl<Q: 'static, A: 'static> Machine for ConComp<Q, A> {
 /// Parts that are spawned in the scope of the composition's first step.
 struct Parts<Q, A> {
     waiting: Vec<Part<Q, A>>,
-    spawned: Vec<Queryable<Q, A>>,
+    /// If the composition is itself too deep to have parts, it stays so.
+    spawned: Result<Vec<Queryable<Q, A>>, AskError>,
 }
 
 impl<Q: 'static, A: 'static> Parts<Q, A> {
     fn new(waiting: Vec<Part<Q, A>>) -> Self {
         Self {
             waiting,
-            spawned: Vec::new(),
+            spawned: Ok(Vec::new()),
         }
     }
 
     fn spawned(&mut self, scope: &mut Scope<'_>) -> Result<&[Queryable<Q, A>], AskError> {
-        for part in self.waiting.drain(..) {
-            self.spawned.push(scope.spawn(part)?);
+        if !self.waiting.is_empty() {
+            let spawn = |part| scope.spawn(part);
+            self.spawned = self.waiting.drain(..).map(spawn).collect();
         }
-        Ok(&self.spawned)
+        self.spawned.as_deref().map_err(Clone::clone)
     }
 }
 
-/// The ordered concurrent composition (001 Def 2.3): message `i` goes to part `i mod k`.
+/// The ordered concurrent composition (001 Def 2.3): message `i` goes to part `i mod k`. A message that its part calls
+/// an invalid query changes nothing and does not count.
 ///
 /// ```
 /// use queryable::{Root, compose::{Part, ordered}, machine};
@@ -122,7 +125,10 @@ pub fn ordered<Q: 'static, A: 'static>(
         let part = spawned
             .get(next)
             .ok_or_else(|| AskError::invalid("a composition without parts"))?;
-        next = (next + 1) % spawned.len();
-        part.ask(query)
+        let answer = part.ask(query);
+        if !matches!(answer, Err(AskError::InvalidQuery(_))) {
+            next = (next + 1) % spawned.len();
+        }
+        answer
     })
 }

@@ -1,0 +1,267 @@
+//! Scripted coins: what they replay, what they report, and what they refuse.
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{bit, prob, ratio};
+use dashu_ratio::RBig;
+use queryable::coins::{
+    Bit, Branch, Categorical, Distribution, EnumerateError, Probability, Script, Uniform, enumerate,
+};
+use queryable::{AskError, Machine, Root, Scope, machine};
+use rand_core::Rng;
+
+/// A distribution that is only a list of probabilities, right or wrong.
+#[derive(Clone)]
+struct Listed {
+    probabilities: Vec<Probability>,
+    missing: Probability,
+}
+
+impl Distribution for Listed {
+    type Outcome = usize;
+    fn sample(&self, _: &mut dyn Rng) -> usize {
+        unreachable!("only scripted")
+    }
+    fn arity(&self) -> usize {
+        self.probabilities.len()
+    }
+    fn outcome(&self, index: usize) -> (usize, Probability) {
+        (index, self.probabilities[index].clone())
+    }
+    fn missing(&self) -> Probability {
+        self.missing.clone()
+    }
+}
+
+fn listed<const N: usize>(probabilities: [(u64, u64); N], missing: (u64, u64)) -> Listed {
+    Listed {
+        probabilities: probabilities.map(|(n, d)| prob(n, d)).to_vec(),
+        missing: prob(missing.0, missing.1),
+    }
+}
+
+fn draws<D>(distribution: D) -> impl Machine<Query = (), Answer = D::Outcome>
+where
+    D: Distribution + Send,
+{
+    machine(move |(), scope: &mut Scope<'_>| scope.draw(&distribution))
+}
+
+/// Enumerates two draws.
+fn twice(
+    distribution: &Listed,
+) -> Result<queryable::coins::Enumeration<[usize; 2]>, EnumerateError> {
+    enumerate(100, |script| {
+        let q = Root::scripted(script)
+            .spawn(draws(distribution.clone()))
+            .unwrap();
+        [q.ask(()).unwrap_or(99), q.ask(()).unwrap_or(99)]
+    })
+}
+
+#[test]
+fn a_script_is_replayed_and_reported() {
+    let script = Script::new(vec![2, 0]);
+    let q = Root::scripted(&script)
+        .spawn(draws(Uniform::below(3).unwrap()))
+        .unwrap();
+    assert_eq!([q.ask(()), q.ask(()), q.ask(())], [Ok(2), Ok(0), Ok(0)]);
+    assert_eq!(script.fault(), None);
+    let branch = |choice, next| Branch {
+        choice,
+        probability: prob(1, 3),
+        arity: 3,
+        missing: Probability::ZERO,
+        next,
+    };
+    let branches = vec![branch(2, None), branch(0, Some(1)), branch(0, Some(1))];
+    assert_eq!(script.branches(), branches);
+    assert_eq!(script.drawn(), 3);
+
+    let again = Script::replay(&branches);
+    let q = Root::scripted(&again)
+        .spawn(draws(Uniform::below(3).unwrap()))
+        .unwrap();
+    assert_eq!([q.ask(()), q.ask(()), q.ask(())], [Ok(2), Ok(0), Ok(0)]);
+    assert_eq!((again.fault(), again.branches()), (None, branches.clone()));
+
+    let other = Script::divert(&branches).unwrap();
+    let q = Root::scripted(&other)
+        .spawn(draws(Uniform::below(3).unwrap()))
+        .unwrap();
+    assert_eq!([q.ask(()), q.ask(()), q.ask(())], [Ok(2), Ok(0), Ok(1)]);
+    assert!(
+        Script::divert(&branches[..1]).is_none(),
+        "two was the last outcome"
+    );
+    assert!(Script::divert(&[]).is_none());
+}
+
+#[test]
+fn a_choice_out_of_range_is_a_fault() {
+    let script = Script::new(vec![2]);
+    let q = Root::scripted(&script).spawn(draws(Bit::fair())).unwrap();
+    let error = q.ask(()).unwrap_err();
+    assert_eq!(
+        error,
+        AskError::Script("a scripted outcome is out of range".into())
+    );
+    assert_eq!(q.ask(()), Err(error), "the fault stays");
+    assert_eq!(
+        script.fault().unwrap(),
+        "a scripted outcome is out of range"
+    );
+}
+
+#[test]
+fn an_impossible_choice_is_a_fault() {
+    let never = bit(0, 1);
+    let script = Script::new(vec![1]);
+    let q = Root::scripted(&script).spawn(draws(never.clone())).unwrap();
+    assert!(matches!(q.ask(()), Err(AskError::Script(_))));
+    assert!(script.fault().is_some());
+    // Left alone, the script takes what is possible.
+    let q = Root::scripted(&Script::new(vec![]))
+        .spawn(draws(never))
+        .unwrap();
+    assert_eq!(q.ask(()), Ok(false));
+}
+
+#[test]
+fn a_script_that_is_longer_than_the_run_is_a_fault() {
+    let script = Script::new(vec![0, 0]);
+    let q = Root::scripted(&script).spawn(draws(Bit::fair())).unwrap();
+    q.ask(()).unwrap();
+    assert_eq!(
+        script.fault().unwrap(),
+        "the run ended before the script did"
+    );
+    q.ask(()).unwrap();
+    assert_eq!(script.fault(), None);
+}
+
+#[test]
+fn impossible_outcomes_are_not_run() {
+    let gaps = listed([(0, 1), (1, 3), (0, 1), (2, 3), (0, 1)], (0, 1));
+    let law = twice(&gaps).unwrap().law();
+    assert_eq!(law.len(), 4);
+    assert_eq!(law[&[1, 3]], ratio(2, 9));
+    assert_eq!(law[&[3, 3]], ratio(4, 9));
+}
+
+#[test]
+fn missing_mass_is_accounted_for() {
+    // One eighth is missing at each draw: of the second draw, an eighth of the seven eighths that got there.
+    let truncated = listed([(1, 2), (1, 4), (1, 8)], (1, 8));
+    let all = twice(&truncated).unwrap();
+    assert_eq!(all.missing, prob(15, 64));
+    let known = all.law().into_values().fold(RBig::ZERO, |sum, p| sum + p);
+    assert_eq!(known, ratio(49, 64));
+}
+
+#[test]
+fn a_distribution_that_does_not_add_up_is_found() {
+    for (wrong, sum) in [
+        (listed([(1, 2), (1, 4)], (0, 1)), ratio(3, 4)),
+        (listed([(1, 2), (1, 4)], (1, 8)), ratio(7, 8)),
+        (listed([(1, 2), (1, 2), (1, 2)], (0, 1)), ratio(3, 2)),
+        (listed([(1, 1)], (1, 2)), ratio(3, 2)),
+    ] {
+        // The last draw of a run is completed first.
+        let error = twice(&wrong).unwrap_err();
+        assert_eq!(error, EnumerateError::NotNormalized { draw: 1, sum });
+    }
+}
+
+#[test]
+fn a_distribution_without_outcomes_is_a_fault() {
+    for empty in [listed([], (1, 1)), listed([(0, 1), (0, 1)], (1, 1))] {
+        assert!(matches!(twice(&empty), Err(EnumerateError::Script(_))));
+    }
+}
+
+/// Counts runs outside of the coins: what a machine must not do.
+fn with_hidden_state(
+    program: impl Fn(usize, &mut Scope<'_>) -> Result<u64, AskError> + Send + Sync + Clone + 'static,
+) -> Result<usize, EnumerateError> {
+    let runs = AtomicUsize::new(0);
+    let all = enumerate(100, |script| {
+        let run = runs.fetch_add(1, Ordering::Relaxed);
+        let program = program.clone();
+        let q = Root::scripted(script)
+            .spawn(machine(move |(), scope: &mut Scope<'_>| {
+                program(run, scope)
+            }))
+            .unwrap();
+        q.ask(())
+    });
+    all.map(|all| all.runs.len())
+}
+
+#[test]
+fn hidden_randomness_is_found() {
+    fn uniform(n: u64, scope: &mut Scope<'_>) -> Result<u64, AskError> {
+        scope.draw(&Uniform::below(n).map_err(|e| AskError::failed(e.to_string()))?)
+    }
+    let found = |outcome| {
+        assert!(
+            matches!(outcome, Err(EnumerateError::Script(_))),
+            "{outcome:?}"
+        )
+    };
+    assert_eq!(
+        with_hidden_state(|_, scope| uniform(3, scope)),
+        Ok(3),
+        "the control"
+    );
+    // Another number of outcomes at the draw that is diverted, and at one before it.
+    found(with_hidden_state(|run, scope| {
+        uniform(2 + run as u64 % 2, scope)
+    }));
+    found(with_hidden_state(|run, scope| {
+        Ok(uniform(2 + run as u64, scope)? + uniform(2, scope)?)
+    }));
+    // Other probabilities at a draw that is replayed.
+    found(with_hidden_state(|run, scope| {
+        let first = scope.draw(&bit(1, 2 + run as u64))?;
+        Ok(u64::from(first) + uniform(2, scope)?)
+    }));
+    // Fewer draws than before.
+    found(with_hidden_state(|run, scope| {
+        uniform(2, scope)?;
+        if run == 0 { uniform(2, scope) } else { Ok(0) }
+    }));
+    // The machine swallows the error, or turns it into an answer.
+    found(with_hidden_state(|run, scope| {
+        Ok(uniform(2 + run as u64 % 2, scope).unwrap_or(7))
+    }));
+}
+
+#[test]
+fn other_probabilities_at_the_diverted_draw_do_not_add_up() {
+    let outcome =
+        with_hidden_state(|run, scope| scope.draw(&bit(1, 2 + run as u64)).map(u64::from));
+    // 1/2 in the first run, then 1/3 for the other outcome.
+    let sum = ratio(5, 6);
+    assert_eq!(outcome, Err(EnumerateError::NotNormalized { draw: 0, sum }));
+}
+
+#[test]
+fn distributions_check_what_they_are_given() {
+    assert!(Uniform::below(0).is_err());
+    assert!(Categorical::<u8>::new(vec![]).is_err());
+    let error = Categorical::new(vec![(0, prob(1, 3)), (1, prob(1, 3))]).unwrap_err();
+    assert_eq!(error.to_string(), "the probabilities sum to 2/3, not to 1");
+    assert_eq!(
+        Probability::new(1, 0).unwrap_err().to_string(),
+        "1/0 is not a probability: it must be between 0 and 1"
+    );
+    assert_eq!(
+        Probability::new(3, 2).unwrap_err().to_string(),
+        "3/2 is not a probability: it must be between 0 and 1"
+    );
+    assert!(Probability::try_from(RBig::from(-1)).is_err());
+    assert_eq!(prob(2, 6), prob(1, 3));
+}
