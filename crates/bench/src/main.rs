@@ -1,6 +1,7 @@
 //! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
+mod bridge;
 mod measure;
 mod numbers;
 
@@ -20,11 +21,18 @@ const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) ->
 }
 
 /// To add one: a module, and a line here.
-const SUBCOMMANDS: &[Subcommand] = &[subcommand(
-    "numbers",
-    "exact numbers and OpenDP's directed floats",
-    numbers::run,
-)];
+const SUBCOMMANDS: &[Subcommand] = &[
+    subcommand(
+        "numbers",
+        "exact numbers and OpenDP's directed floats",
+        numbers::run,
+    ),
+    subcommand(
+        "bridge",
+        "OpenDP's Laplace bare, through our filter, and through OpenDP's",
+        bridge::run,
+    ),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
