@@ -1,4 +1,5 @@
-//! OpenDP and us, in both directions.
+#![doc = include_str!("../README.md")]
+
 mod composed;
 mod constructor;
 mod correspondence;
@@ -25,6 +26,6 @@ pub use interactive::{
     compositor, interactive, interactive_with, open_odometer, privacy_filter,
 };
 pub use measurement::{Imported, measurement, measurement_in};
-pub use out::{Canary, Guard, GuardedQueryable, GuardedSession, export};
+pub use out::{Canary, Guard, GuardedComposition, GuardedQueryable, GuardedSession, export};
 pub use space::{OpendpDomain, OpendpMetric, OpendpSpace, SameMetric, same_data, space};
 pub use transformation::{ImportedTransformation, transformation};

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use measures::{Adaptive, ChildLoss, FilterRule, Metric, Total, TotalLoss};
-use odometer::{Domain, LaunchError, Measurement, Session};
+use measures::{Adaptive, ChildLoss, FilterRule, FixedRule, Metric, Total, TotalLoss};
+use odometer::{Composition, Domain, LaunchError, Measurement, Session};
 use queryable::{AskError, Queryable};
 
 use super::canary::Canary;
@@ -149,7 +149,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> GuardedSession<D, MI, R> {
         measurement: &Measurement<D, MI, R::Child, A>,
     ) -> Result<A::Guarded, LaunchError> {
         let (session, measurement) = (self.inner.clone(), measurement.clone());
-        let answer = self.in_turn(move || session.launch(&measurement))?;
+        let answer = in_turn(&self.canary, move || session.launch(&measurement))?;
         Ok(answer.guard(&self.canary))
     }
 
@@ -163,7 +163,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> GuardedSession<D, MI, R> {
         limit: TotalLoss<R>,
     ) -> Result<Self, LaunchError> {
         let session = self.inner.clone();
-        let nested = self.in_turn(move || session.nest_capped(d_in, limit))?;
+        let nested = in_turn(&self.canary, move || session.nest_capped(d_in, limit))?;
         Ok(nested.guard(&self.canary))
     }
 
@@ -182,13 +182,13 @@ impl<D: Domain, MI: Metric, R: FilterRule> GuardedSession<D, MI, R> {
     pub fn spent(&self) -> Result<Option<Total<TotalLoss<R>>>, LaunchError> {
         self.inner.spent()
     }
+}
 
-    fn in_turn<T: 'static>(
-        &self,
-        job: impl FnOnce() -> Result<T, LaunchError> + 'static,
-    ) -> Result<T, LaunchError> {
-        self.canary.run(job).map_err(LaunchError::Unusable)?
-    }
+fn in_turn<T: 'static>(
+    canary: &Canary,
+    job: impl FnOnce() -> Result<T, LaunchError> + 'static,
+) -> Result<T, LaunchError> {
+    canary.run(job).map_err(LaunchError::Unusable)?
 }
 
 impl<D: Domain, MI: Metric, R: Adaptive> GuardedSession<D, MI, R> {
@@ -211,6 +211,58 @@ impl<D: Domain, MI: Metric, R: FilterRule> Clone for GuardedSession<D, MI, R> {
 }
 
 impl<D: Domain, MI: Metric, R: FilterRule> fmt::Debug for GuardedSession<D, MI, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Guarded {:?}", self.inner)
+    }
+}
+
+impl<D: Domain, MI: Metric, R: FixedRule> Guard for Composition<D, MI, R> {
+    type Guarded = GuardedComposition<D, MI, R>;
+
+    fn guard(self, canary: &Canary) -> Self::Guarded {
+        GuardedComposition {
+            inner: self,
+            canary: canary.clone(),
+        }
+    }
+}
+
+/// A running composition of ours that keeps to the turns of the OpenDP compositors above. Bound to its thread.
+pub struct GuardedComposition<D: Domain, MI: Metric, R: FixedRule> {
+    inner: Composition<D, MI, R>,
+    canary: Canary,
+}
+
+impl<D: Domain, MI: Metric, R: FixedRule> GuardedComposition<D, MI, R> {
+    /// Launches a measurement into a slot.
+    ///
+    /// # Errors
+    /// [`LaunchError::Unusable`] if an OpenDP compositor above has moved on; otherwise as [`Composition::launch`].
+    pub fn launch<A: Guard>(
+        &self,
+        measurement: &Measurement<D, MI, R::Child, A>,
+    ) -> Result<A::Guarded, LaunchError> {
+        let (composition, measurement) = (self.inner.clone(), measurement.clone());
+        let answer = in_turn(&self.canary, move || composition.launch(&measurement))?;
+        Ok(answer.guard(&self.canary))
+    }
+
+    /// The losses of the slots that are left, in order.
+    pub fn left(&self) -> Vec<ChildLoss<R>> {
+        self.inner.left()
+    }
+}
+
+impl<D: Domain, MI: Metric, R: FixedRule> Clone for GuardedComposition<D, MI, R> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            canary: self.canary.clone(),
+        }
+    }
+}
+
+impl<D: Domain, MI: Metric, R: FixedRule> fmt::Debug for GuardedComposition<D, MI, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Guarded {:?}", self.inner)
     }

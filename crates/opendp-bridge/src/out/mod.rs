@@ -4,7 +4,7 @@ mod canary;
 mod guard;
 
 pub use canary::Canary;
-pub use guard::{Guard, GuardedQueryable, GuardedSession};
+pub use guard::{Guard, GuardedComposition, GuardedQueryable, GuardedSession};
 
 use std::sync::Arc;
 
