@@ -2,4 +2,8 @@
 //!
 //! This package re-exports the library crates of the workspace as modules; each is also usable alone.
 
+pub use exact;
+pub use measures;
+#[cfg(feature = "opendp")]
+pub use opendp_bridge;
 pub use queryable;

@@ -4,6 +4,7 @@
 mod bridge;
 mod measure;
 mod numbers;
+mod samplers;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "numbers",
         "exact numbers and OpenDP's directed floats",
         numbers::run,
+    ),
+    subcommand(
+        "samplers",
+        "exact noise and releases, and OpenDP's",
+        samplers::run,
     ),
     subcommand(
         "bridge",

@@ -35,6 +35,14 @@ pub enum LossError {
         /// The measure, as debugged.
         measure: String,
     },
+    /// A curve that is not a trade-off function.
+    #[error("the corner {corner} does not belong to a trade-off function: {reason}")]
+    Tradeoff {
+        /// The corner that was given.
+        corner: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Text that cannot be read as a loss.
     #[error("cannot read {text:?} as a loss: expected {expected}")]
     Text {

@@ -27,15 +27,20 @@
 
 pub mod adaptive;
 mod conversion;
+pub mod convert;
 mod error;
+pub mod fixed;
 mod group;
+mod hull;
 pub mod laws;
-
 mod losses;
 mod map;
 mod measure;
 mod metric;
+mod numeric;
+mod profile;
 mod rule;
+mod tradeoff;
 
 pub use adaptive::{Additive, Basic};
 pub use conversion::{Conversion, ConvertsTotals};
@@ -51,7 +56,9 @@ pub use metric::{
     AbsoluteDistance, ChangeOneDistance, Distance, L1Distance, L2Distance, Metric, Neighbouring,
     Neighbours, Number, SymmetricDistance, UnitSteps,
 };
+pub use profile::{Profile, ProfileDp};
 pub use rule::{
     Adaptive, ChildLoss, FilterRule, FixedRule, Interleaving, Rule, Tallied, Tally, TimeUniform,
     Total, TotalLoss,
 };
+pub use tradeoff::{Tradeoff, TradeoffDp};

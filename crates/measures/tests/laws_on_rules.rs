@@ -52,7 +52,7 @@ fn sums<M: Additive>(measure: M, losses: &[M::Loss]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn scalar_sums(values in prop::collection::vec(value(), 1..5)) {
@@ -98,7 +98,7 @@ proptest! {
 
 proptest! {
     // These take roots and logarithms.
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn improved_basic(losses in pairs(value()), limits in pairs(small())) {

@@ -1,6 +1,6 @@
 //! Basic composition: losses add up. One rule for all measures in which that is a theorem for adaptively chosen losses.
 
-use super::tally::{larger, plus};
+use super::tally::{add_times, larger};
 use crate::losses::{
     ApproxDp, ApproxZcdp, Epsilon, EpsilonDelta, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp,
     RenyiEpsilon, Rho, RhoDelta, Zcdp,
@@ -130,7 +130,9 @@ macro_rules! scalar_sums {
 
             #[inline]
             fn add(&self, sum: &mut $loss, loss: &$loss, n: u64) {
-                *sum = $loss::new(plus(sum.value(), loss.value(), n));
+                let mut value = std::mem::take(sum).into_value();
+                add_times(&mut value, loss.value(), n);
+                *sum = $loss::new(value);
             }
 
             fn join(&self, one: &mut $loss, other: &$loss) {
@@ -156,8 +158,7 @@ macro_rules! delta_sums {
 
             #[inline]
             fn add(&self, sum: &mut $loss, loss: &$loss, n: u64) {
-                let $value = plus(sum.$value(), loss.$value(), n);
-                *sum = $loss::saturating($value, plus(sum.delta(), loss.delta(), n));
+                sum.add(loss, n);
             }
 
             fn join(&self, one: &mut $loss, other: &$loss) {
@@ -182,12 +183,11 @@ impl Additive for RenyiDp {
     const INTERLEAVING: Interleaving = Interleaving::Concurrent;
 
     fn add(&self, sum: &mut RenyiEpsilon, loss: &RenyiEpsilon, n: u64) {
-        let epsilon = match (n, self.check(loss)) {
-            (0, _) => return,
-            (_, Ok(())) => plus(sum.epsilon(), loss.epsilon(), n),
-            (_, Err(_)) => Exact::INFINITY,
-        };
-        *sum = self.loss(epsilon);
+        match (n, self.check(loss)) {
+            (0, _) => {}
+            (_, Ok(())) => sum.add(loss.epsilon(), n),
+            (_, Err(_)) => *sum = self.infinity(),
+        }
     }
 
     fn join(&self, one: &mut RenyiEpsilon, other: &RenyiEpsilon) {
@@ -215,7 +215,7 @@ impl Additive for RenyiCurveDp {
             (_, false) => *sum = self.infinity(),
             (_, true) => {
                 for (sum, epsilon) in sum.epsilons_mut().iter_mut().zip(loss.epsilons()) {
-                    *sum = plus(sum, epsilon, n);
+                    add_times(sum, epsilon, n);
                 }
             }
         }

@@ -37,6 +37,7 @@ pub use rogers::RogersTally;
 pub use rogers_filter::RogersFilter;
 pub use rogers_odometer::RogersOdometer;
 pub use slack::{Concentration, SlackFilter, SlackGate, SlackOdometer, SlackTally};
+pub(crate) use tally::add_times;
 pub use time_uniform::{PureTally, TimeUniformBasic, TimeUniformRogers};
 pub use union::{Both, Union};
 pub use whitehouse::{Whitehouse, WhitehouseFilter, WhitehouseOdometer};

@@ -2,7 +2,7 @@
 
 use exact::{Exact, Round};
 
-/// The largest `f64` value in `[0, upper]` that is admitted, or `None` if zero is not. `admits` must be decreasing: what
+/// About the largest number in `[0, upper]` that is admitted, or `None` if zero is not. `admits` must be decreasing: what
 /// is below an admitted value is admitted. Only values that were tried and admitted are returned.
 pub(crate) fn largest_admitted(upper: &Exact, admits: impl Fn(&Exact) -> bool) -> Option<Exact> {
     let at = |bits: u64| Exact::try_from(f64::from_bits(bits)).unwrap_or(Exact::ZERO);
@@ -22,11 +22,18 @@ pub(crate) fn largest_admitted(upper: &Exact, admits: impl Fn(&Exact) -> bool) -
             refused = middle;
         }
     }
-    Some(at(admitted))
+    let admitted = at(admitted);
+    let short = shown(&admitted);
+    Some(if admits(&short) { short } else { admitted })
+}
+
+/// The number rounded down to the 17 digits that are displayed, so that what a person reads can be launched.
+fn shown(x: &Exact) -> Exact {
+    x.decimal(17, Round::Down).parse().unwrap_or(Exact::ZERO)
 }
 
 /// The largest handy number whose square, rounded up, is at most `square`: the root itself if it is exact, otherwise
-/// rounded down to 53 bits so that its square is exact.
+/// rounded down to 17 digits, so that its square is exact.
 pub(crate) fn root_within(square: &Exact) -> Exact {
     let root = square.sqrt(Round::Down);
     if root.mul(&root, Round::Up) <= *square {
@@ -58,11 +65,8 @@ mod tests {
     fn the_search_ends_next_to_the_boundary() {
         let third = Exact::ratio_rounded(1, 3, Round::Down).unwrap();
         let found = largest_admitted(&Exact::ONE, |x| *x <= third).unwrap();
-        assert_eq!(
-            found.to_f64(Round::Down),
-            1.0 / 3.0 - (1.0 / 3.0 - third.to_f64(Round::Down))
-        );
-        assert!(found <= third && found.to_f64(Round::Up).next_up() > third.to_f64(Round::Down));
+        assert_eq!(found.to_string(), "0.33333333333333331"); // the float below 1/3, to 17 digits
+        assert!(found <= third);
         assert_eq!(largest_admitted(&Exact::ONE, |_| true), Some(Exact::ONE));
         assert_eq!(largest_admitted(&Exact::ONE, |_| false), None);
         assert_eq!(

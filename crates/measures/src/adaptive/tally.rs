@@ -23,7 +23,7 @@ macro_rules! tally {
 
             #[inline]
             fn absorb(&mut self, $loss: &$ty, n: u64) {
-                $(self.$field = crate::adaptive::tally::plus(&self.$field, &$entry, n);)*
+                $(crate::adaptive::tally::add_times(&mut self.$field, &$entry, n);)*
                 self.launched |= n > 0;
             }
 
@@ -70,13 +70,13 @@ macro_rules! approx_rule {
 
 pub(crate) use {approx_rule, tally};
 
-/// `sum + n·value`; the common case of one launch needs no multiplication.
+/// Adds `n·value`, in place; the common case of one launch needs no multiplication.
 #[inline]
-pub(crate) fn plus(sum: &Exact, value: &Exact, n: u64) -> Exact {
+pub(crate) fn add_times(sum: &mut Exact, value: &Exact, n: u64) {
     if n == 1 {
-        sum + value
+        *sum += value;
     } else {
-        sum + &value.times(n)
+        *sum += value.times(n);
     }
 }
 

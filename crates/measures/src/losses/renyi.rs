@@ -41,6 +41,11 @@ impl RenyiEpsilon {
         &self.epsilon
     }
 
+    /// Adds `n` times `epsilon` at the same order, exactly.
+    pub(crate) fn add(&mut self, epsilon: &Exact, n: u64) {
+        crate::adaptive::add_times(&mut self.epsilon, epsilon, n);
+    }
+
     /// The loss `epsilon` at the same order.
     pub(crate) fn with_epsilon(&self, epsilon: Exact) -> Self {
         RenyiEpsilon {

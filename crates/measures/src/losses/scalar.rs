@@ -23,6 +23,11 @@ macro_rules! scalar_loss {
             pub const fn value(&self) -> &exact::Exact {
                 &self.0
             }
+
+            /// The value itself.
+            pub fn into_value(self) -> exact::Exact {
+                self.0
+            }
         }
 
         impl crate::Loss for $name {

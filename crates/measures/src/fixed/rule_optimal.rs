@@ -1,0 +1,299 @@
+//! Rules D2 and D3: optimal composition of losses fixed in advance.
+
+use std::collections::BTreeMap;
+
+use exact::Exact;
+
+use super::different::{DifferentLoss, Group};
+use super::equal::EqualLoss;
+use super::grid::rounded_responses;
+use super::optimal::{self, Target, target};
+use crate::numeric::Float;
+use crate::{
+    ApproxDp, Epsilon, EpsilonDelta, FixedRule, Interleaving, PureDp, Rule, RuleError, convert,
+};
+
+/// Optimal composition: the least `ε_g` for a `δ_g` fixed in advance (001 Thm 1.4 and 5.6; Kairouz–Oh–Viswanath 2015,
+/// Murtagh–Vadhan 2016), that is the least one with
+///
+/// `Σ_S max(P(S) − e^ε_g Q(S), 0) ≤ 1 − (1−δ_g)/Π(1−δ_j)`,
+///
+/// over all outcomes `S` of randomized responses with parameters `ε_j`. If the `δ_j` alone exceed `δ_g`, no `ε_g`
+/// exists and the answer is [`EpsilonDelta::INFINITY`].
+///
+/// Hypotheses: all losses are fixed before the first launch. Children may be interactive and interleave, with finite
+/// communication (000 Thm 3.4), or with countable answers and every `ε_j > 0` (003 Thm 12.4). Rounding: up; which bound
+/// on the excess holds, [`Optimal::method`] says.
+///
+/// ```
+/// use measures::fixed::Optimal;
+/// use measures::FixedRule;
+/// let rule = Optimal::new("1e-6".parse()?)?;
+/// let total = rule.compose_n(&"(0.1, 0)".parse()?, 100);
+/// assert!(*total.epsilon() < "4.6".parse()?); // 10 by the plain sum
+/// let mixed = rule.compose(&["(0.1, 0)".parse()?, "(0.2, 1e-7)".parse()?])?;
+/// assert!(*mixed.epsilon() <= "0.3".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// It is not valid where losses are chosen adaptively, and is not accepted there:
+///
+/// ```compile_fail,E0277
+/// fn odometer(_rule: impl measures::Adaptive) {}
+/// odometer(measures::fixed::Optimal::new("1e-6".parse().unwrap()).unwrap());
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn filter(_rule: impl measures::FilterRule) {}
+/// filter(measures::fixed::Optimal::new("1e-6".parse().unwrap()).unwrap());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Optimal {
+    delta: Exact,
+}
+
+/// How [`Optimal`] computes, and how far above the exact `ε_g` its answer may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Equal ε: sums of binomial weights, at most `1e-12` above the exact value.
+    Equal,
+    /// Few different ε: all outcomes are enumerated, at most `1e-12` above the exact value.
+    Enumerated,
+    /// Many different ε: each is rounded up to a grid whose points number `2^26/k` (between `2^10` and `2^20`) over
+    /// `Σε`. The answer is the exact one, for parameters `ε_j + h` with `h = Σε/points`, up to one more grid step `2h`.
+    Grid,
+    /// More than `2^34` equal or `2^16` different ε: the zCDP bound, valid but not optimal.
+    Concentrated,
+}
+
+/// Equal parameters beyond this are not summed.
+const MOST_EQUAL: u64 = 1 << 34;
+
+/// The children's losses, counted.
+struct Losses {
+    /// The ε above zero.
+    epsilons: Vec<(Exact, u64)>,
+    deltas: Vec<(Exact, u64)>,
+    sum: Exact,
+}
+
+impl Optimal {
+    /// The rule for this `δ_g`, between 0 and 1.
+    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+        if delta > Exact::ONE {
+            return Err(RuleError::parameter("δ_g", &delta, "between 0 and 1"));
+        }
+        Ok(Optimal { delta })
+    }
+
+    /// The loss of `k` children that all have the same loss: `compose` of `k` copies, without the copies.
+    pub fn compose_n(&self, loss: &EpsilonDelta, k: u64) -> EpsilonDelta {
+        self.of_losses(&count([(loss, k)]))
+    }
+
+    /// The method for these losses.
+    pub fn method(&self, losses: &[EpsilonDelta]) -> Method {
+        method(&count(losses.iter().map(|loss| (loss, 1))))
+    }
+
+    fn of_losses(&self, losses: &Losses) -> EpsilonDelta {
+        if losses.deltas.is_empty() {
+            return EpsilonDelta::ZERO;
+        }
+        if losses.sum.is_infinite() || losses.deltas.iter().any(|(delta, _)| *delta >= Exact::ONE) {
+            return EpsilonDelta::INFINITY;
+        }
+        EpsilonDelta::saturating(self.epsilon(losses), self.delta.clone())
+    }
+
+    fn epsilon(&self, losses: &Losses) -> Exact {
+        let (deltas, sum) = (&losses.deltas, losses.sum.clone());
+        match (method(losses), losses.epsilons.as_slice()) {
+            (Method::Equal, [(epsilon, k)]) => {
+                optimal::epsilon_of(&self.delta, deltas, sum, |smallest, bits| {
+                    EqualLoss::new(epsilon, *k, smallest, bits)
+                })
+            }
+            (Method::Equal | Method::Enumerated, _) => {
+                let groups = groups(losses);
+                optimal::epsilon_of(&self.delta, deltas, sum, |_, bits| {
+                    DifferentLoss::new(&groups, bits)
+                })
+            }
+            (Method::Grid, _) => self.left(losses, |left| {
+                rounded_responses(&groups(losses)).map(|grid| grid.epsilon_at(&left))
+            }),
+            (Method::Concentrated, _) => self.left(losses, |left| concentrated(losses, left)),
+        }
+    }
+
+    /// The better of the plain sum and what `bound` makes of the δ that the children leave.
+    fn left(&self, losses: &Losses, bound: impl Fn(Exact) -> Option<Exact>) -> Exact {
+        match target(&self.delta, &losses.deltas, 256) {
+            Target::Missed => Exact::INFINITY,
+            Target::Zero => losses.sum.clone(),
+            Target::Left(left) => bound(left.lower()).map_or(losses.sum.clone(), |epsilon| {
+                epsilon.min(losses.sum.clone())
+            }),
+        }
+    }
+}
+
+fn count<'a>(losses: impl IntoIterator<Item = (&'a EpsilonDelta, u64)>) -> Losses {
+    let mut epsilons = BTreeMap::<&Exact, u64>::new();
+    let mut deltas = BTreeMap::<&Exact, u64>::new();
+    let mut sum = Exact::ZERO;
+    for (loss, n) in losses.into_iter().filter(|(_, n)| *n > 0) {
+        *epsilons.entry(loss.epsilon()).or_default() += n;
+        *deltas.entry(loss.delta()).or_default() += n;
+        sum += loss.epsilon().times(n);
+    }
+    epsilons.remove(&Exact::ZERO);
+    Losses {
+        epsilons: owned(epsilons),
+        deltas: owned(deltas),
+        sum,
+    }
+}
+
+fn owned(counts: BTreeMap<&Exact, u64>) -> Vec<(Exact, u64)> {
+    counts
+        .into_iter()
+        .map(|(key, n)| (key.clone(), n))
+        .collect()
+}
+
+fn method(losses: &Losses) -> Method {
+    match losses.epsilons.as_slice() {
+        [] => Method::Enumerated,
+        [(_, k)] if *k <= MOST_EQUAL => Method::Equal,
+        _ if DifferentLoss::is_feasible(&groups(losses)) => Method::Enumerated,
+        all if all.iter().map(|(_, k)| *k).fold(0, u64::saturating_add) <= MOST_ON_GRID => {
+            Method::Grid
+        }
+        _ => Method::Concentrated,
+    }
+}
+
+/// More responses than this are not put on a grid, one by one.
+const MOST_ON_GRID: u64 = 1 << 16;
+
+fn groups(losses: &Losses) -> Vec<Group> {
+    let group = |(epsilon, count): &(Exact, u64)| {
+        epsilon.to_rational().map(|epsilon| Group {
+            epsilon,
+            count: *count,
+        })
+    };
+    losses.epsilons.iter().filter_map(group).collect()
+}
+
+/// By zCDP: every ε is `ε tanh(ε/2)`-zCDP, the sum converts at the δ that is left.
+fn concentrated(losses: &Losses, delta: Exact) -> Option<Exact> {
+    let rho = losses
+        .epsilons
+        .iter()
+        .map(|(epsilon, k)| {
+            convert::pure_to_zcdp(&Epsilon::new(epsilon.clone()))
+                .value()
+                .times(*k)
+        })
+        .sum::<Exact>();
+    Some(convert::zcdp_epsilon(&rho.into(), &delta))
+}
+
+impl Rule for Optimal {
+    type Child = ApproxDp;
+    type Total = ApproxDp;
+    const INTERLEAVING: Interleaving = Interleaving::ConcurrentFinite;
+
+    fn child(&self) -> ApproxDp {
+        ApproxDp
+    }
+
+    fn total(&self) -> ApproxDp {
+        ApproxDp
+    }
+}
+
+impl FixedRule for Optimal {
+    fn compose(&self, losses: &[EpsilonDelta]) -> Result<EpsilonDelta, RuleError> {
+        Ok(self.of_losses(&count(losses.iter().map(|loss| (loss, 1)))))
+    }
+}
+
+/// [`Optimal`] for children that are purely private. They may interleave freely, with no hypothesis on their messages
+/// (001 Thm 5.7).
+///
+/// ```compile_fail,E0277
+/// fn filter(_rule: impl measures::FilterRule) {}
+/// filter(measures::fixed::OptimalPure::new("1e-6".parse().unwrap()).unwrap());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptimalPure(Optimal);
+
+impl OptimalPure {
+    /// The rule for this `δ_g`, between 0 and 1.
+    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+        Optimal::new(delta).map(OptimalPure)
+    }
+
+    /// The loss of `k` children that all have the same loss.
+    pub fn compose_n(&self, loss: &Epsilon, k: u64) -> EpsilonDelta {
+        self.0.compose_n(&loss.clone().into(), k)
+    }
+}
+
+impl Rule for OptimalPure {
+    type Child = PureDp;
+    type Total = ApproxDp;
+    const INTERLEAVING: Interleaving = Interleaving::Concurrent;
+
+    fn child(&self) -> PureDp {
+        PureDp
+    }
+
+    fn total(&self) -> ApproxDp {
+        ApproxDp
+    }
+}
+
+impl FixedRule for OptimalPure {
+    fn compose(&self, losses: &[Epsilon]) -> Result<EpsilonDelta, RuleError> {
+        let losses: Vec<EpsilonDelta> = losses.iter().cloned().map(EpsilonDelta::from).collect();
+        self.0.compose(&losses)
+    }
+}
+
+/// The least δ at which these losses, fixed in advance, compose to `epsilon`: the curve that [`Optimal`] inverts (001
+/// Thm 5.6 solved for `δ_g`). Rounded up, by a relative `2^-70`; `None` if the parameters are too many to be summed or
+/// enumerated.
+///
+/// ```
+/// let two = ["(0.5, 0)".parse()?, "(0.5, 0)".parse()?];
+/// let delta = measures::fixed::optimal_delta(&two, &"0.8".parse()?);
+/// assert!(delta.is_some_and(|delta| delta < "0.1".parse().unwrap()));
+/// # Ok::<(), measures::LossError>(())
+/// ```
+pub fn optimal_delta(losses: &[EpsilonDelta], epsilon: &Exact) -> Option<Exact> {
+    let losses = count(losses.iter().map(|loss| (loss, 1)));
+    if losses.sum.is_infinite() || epsilon.is_infinite() {
+        return None;
+    }
+    match (method(&losses), losses.epsilons.as_slice()) {
+        (Method::Equal, [(each, k)]) => {
+            let smallest = Float::power_of_two(-1200);
+            optimal::delta_of(&losses.deltas, epsilon, |bits| {
+                EqualLoss::new(each, *k, &smallest, bits)
+            })
+        }
+        (Method::Enumerated, _) => {
+            let groups = groups(&losses);
+            optimal::delta_of(&losses.deltas, epsilon, |bits| {
+                DifferentLoss::new(&groups, bits)
+            })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,147 @@
+//! Privacy maps: what they compute, how they fail, and which of them are the same.
+
+use exact::{Exact, Round};
+use measures::{
+    AbsoluteDistance, ApproxDp, ChangeOneDistance, Conversion, Epsilon, EpsilonDelta, L2Distance,
+    LossError, MapError, Measure, Mu, Neighbouring, Neighbours, PrivacyMap, PureDp, RenyiDp,
+    RuleError, SymmetricDistance, Zcdp, laws,
+};
+use proptest::prelude::*;
+
+fn exact(text: &str) -> Exact {
+    text.parse().unwrap()
+}
+
+#[test]
+fn maps_are_shared_between_threads() {
+    fn shared<T: Send + Sync + Clone + 'static>(_: &T) {}
+    let map = PrivacyMap::linear(SymmetricDistance, PureDp, Epsilon::new(exact("0.1")));
+    shared(&map);
+    let (clone, other) = (map.clone(), map.after(ChangeOneDistance, |d| Ok(2 * d)));
+    assert!(map.ptr_eq(&clone) && map.id() == clone.id());
+    let twin = PrivacyMap::linear(SymmetricDistance, PureDp, Epsilon::new(exact("0.1")));
+    assert!(!map.ptr_eq(&twin) && map.id() != twin.id() && map.id() != other.id());
+    assert_eq!(
+        format!("{map:?}"),
+        "PrivacyMap(SymmetricDistance -> PureDp)"
+    );
+}
+
+#[test]
+fn a_failing_map_says_why() {
+    let map = PrivacyMap::new(SymmetricDistance, PureDp, |d| match d {
+        1 => Ok(Epsilon::new(Exact::ONE)),
+        _ => Err(MapError::failed(d, "calibrated for one record")),
+    });
+    assert!(map.loss(&1).is_ok());
+    let error = map.loss(&2).unwrap_err();
+    assert!(
+        error.to_string().contains("calibrated for one record"),
+        "{error}"
+    );
+    // Wrapping a map passes its error on.
+    assert_eq!(
+        map.after(SymmetricDistance, |d| Ok(2 * d)).loss(&1),
+        Err(error.clone())
+    );
+    let unstable = map.after(SymmetricDistance, |d| Err(MapError::failed(d, "unbounded")));
+    assert!(
+        unstable
+            .loss(&1)
+            .unwrap_err()
+            .to_string()
+            .contains("unbounded")
+    );
+}
+
+#[test]
+fn a_loss_of_another_measure_is_an_error() {
+    let two = RenyiDp::new(2u32.into()).unwrap();
+    let map = PrivacyMap::new(Neighbours, two, |_| Ok("1 at order 3".parse().unwrap()));
+    let error = map.loss(&Neighbouring);
+    assert!(
+        matches!(
+            &error,
+            Err(MapError::Senseless {
+                source: LossError::Foreign { .. },
+                ..
+            })
+        ),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn linear_maps_scale_with_any_distance() {
+    let map = PrivacyMap::linear(AbsoluteDistance, PureDp, Epsilon::new(exact("0.2")));
+    assert_eq!(map.loss(&exact("2.5")), Ok(Epsilon::new(exact("0.5"))));
+    assert_eq!(map.loss(&Exact::INFINITY), Ok(Epsilon::INFINITY));
+    let map = PrivacyMap::linear(L2Distance, measures::GaussianDp, Mu::new(exact("0.2")));
+    assert_eq!(map.loss(&Exact::ZERO), Ok(Mu::ZERO));
+}
+
+#[test]
+fn groups_ask_only_at_distance_one() {
+    let one =
+        PrivacyMap::constant_up_to(ChangeOneDistance, ApproxDp, 1, "(0, 0.2)".parse().unwrap());
+    let group = one.group();
+    assert_eq!(group.loss(&0), Ok(EpsilonDelta::ZERO));
+    assert_eq!(group.loss(&1), one.loss(&1));
+    assert_eq!(group.loss(&4), Ok("(0, 0.8)".parse().unwrap()));
+    assert_eq!(one.loss(&4), Ok(EpsilonDelta::INFINITY));
+    laws::check_map(&group, &[0, 1, 2, 3, 10, 1000]).unwrap();
+}
+
+/// A conversion for the test: ε-DP is (ε²/2)-zCDP, but only for small ε.
+#[derive(Clone, Debug)]
+struct HalfSquare;
+
+impl Conversion for HalfSquare {
+    type From = PureDp;
+    type To = Zcdp;
+
+    fn from(&self) -> PureDp {
+        PureDp
+    }
+
+    fn to(&self) -> Zcdp {
+        Zcdp
+    }
+
+    fn convert(&self, leaf: &Epsilon) -> Result<measures::Rho, RuleError> {
+        if *leaf.value() > Exact::ONE {
+            return Err(RuleError::parameter("ε", leaf, "at most 1"));
+        }
+        let square = leaf.value().mul(leaf.value(), Round::Up);
+        Ok(square.div(&2u32.into(), Round::Up).into())
+    }
+}
+
+#[test]
+fn maps_convert() {
+    let map = PrivacyMap::linear(SymmetricDistance, PureDp, Epsilon::new(exact("0.5")));
+    let converted = map.convert(HalfSquare);
+    assert_eq!(converted.loss(&2), Ok("0.5".parse().unwrap()));
+    assert_eq!(converted.measure(), &Zcdp);
+    let error = converted.loss(&3).unwrap_err();
+    assert!(error.to_string().contains("at most 1"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn our_maps_are_monotone(per_unit in 0f64..10.0, bound in 0u32..10, mut distances in prop::collection::vec(0u32..1000, 1..6)) {
+        distances.push(bound);
+        let loss = Epsilon::new(Exact::try_from(per_unit).unwrap());
+        let linear = PrivacyMap::linear(SymmetricDistance, PureDp, loss.clone());
+        laws::check_map(&linear, &distances).unwrap();
+        let constant = PrivacyMap::constant_up_to(SymmetricDistance, PureDp, bound, loss.clone());
+        laws::check_map(&constant, &distances).unwrap();
+        laws::check_map(&linear.group(), &distances).unwrap();
+        let delta = Exact::try_from(per_unit / 1e4).unwrap();
+        let pair = EpsilonDelta::new(loss.value().clone(), delta).unwrap();
+        let approximate = PrivacyMap::constant_up_to(SymmetricDistance, ApproxDp, 1, pair);
+        laws::check_map(&approximate.group(), &distances).unwrap();
+        prop_assert_eq!(linear.group().loss(&bound), linear.loss(&bound));
+        prop_assert_eq!(PureDp.infinity(), constant.loss(&1001).unwrap());
+    }
+}
