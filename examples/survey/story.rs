@@ -122,7 +122,7 @@ fn ben_s_work(ben: &Survey, table: &Ledger) -> Result<(), Problem> {
     let income = ben.nest_after(&questions::numbers("income")?)?;
     let incomes = income.nest_after(&same_data(income.space()))?;
     let sensitivity = Sensitivity::of_counts::<Records>();
-    let records = incomes.space().clone();
+    let records = *incomes.space();
     let sparse = SparseVector::for_epsilon(&"0.25".parse()?, sensitivity, 2)?.of_counts(records);
     let ready = |_: &_| "ready".to_string();
     let search = table.ask(

@@ -111,16 +111,23 @@ impl<T: 'static> Constructor<T> {
         work: impl FnOnce(&T) -> R + Send,
     ) -> Result<R, BridgeError> {
         if TAINTED.get() {
-            return thread::scope(|scope| {
-                let helper = scope.spawn(|| Ok(work(&self.build()?)));
-                helper
-                    .join()
-                    .unwrap_or_else(|payload| panic::resume_unwind(payload))
-            });
+            return self.elsewhere(work);
         }
         let built = self.here()?;
         let _on_panic = Taint;
         Ok(work(&built))
+    }
+
+    /// Uses a new object on a new thread.
+    fn elsewhere<R: Send>(&self, work: impl FnOnce(&T) -> R + Send) -> Result<R, BridgeError> {
+        // This may be code that sees data, and the new thread does not know: it may use no session of ours there, either.
+        let guarded_work = || guarded(|| Ok(work(&self.build()?)));
+        let done = thread::scope(|scope| scope.spawn(guarded_work).join());
+        match done {
+            Ok(Ok(result)) => result,
+            // As it would have been here, but without a second message: the hook has been called there.
+            _ => panic::resume_unwind(Box::new("OpenDP panicked")),
+        }
     }
 }
 

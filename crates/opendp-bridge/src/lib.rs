@@ -26,6 +26,8 @@ pub use interactive::{
     compositor, interactive, interactive_with, open_odometer, privacy_filter,
 };
 pub use measurement::{Imported, measurement, measurement_in};
+/// OpenDP itself, in the version that the bridge is built for.
+pub use opendp;
 pub use out::{Canary, Guard, GuardedComposition, GuardedQueryable, GuardedSession, export};
 pub use space::{OpendpDomain, OpendpMetric, OpendpSpace, SameMetric, same_data, space};
 pub use transformation::{ImportedTransformation, transformation};

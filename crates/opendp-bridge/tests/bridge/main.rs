@@ -8,5 +8,6 @@ mod names;
 mod out;
 mod own_measures;
 mod pipelines;
+mod rounding;
 mod scenarios;
 mod support;

@@ -2,8 +2,8 @@
 
 use std::{any::Any as Whatever, rc::Rc};
 
-use measures::{ApproxDp, ApproxZcdp, Basic, PrivacyMap, PureDp, Zcdp};
-use odometer::{LaunchError, Measurement, Odometer};
+use measures::{ApproxDp, ApproxZcdp, Basic, PrivacyMap, PureDp, Zcdp, fixed::Optimal};
+use odometer::{Compositor, LaunchError, Measurement, Odometer};
 use opendp::{
     combinators::{
         make_adaptive_composition, make_composition, make_fix_delta,
@@ -324,5 +324,38 @@ fn their_filter_over_ours() -> Result<(), Any> {
     filter.invoke(half.clone())?;
     filter.invoke(half.clone())?;
     assert!(filter.invoke(half).is_err());
+    Ok(())
+}
+
+#[test]
+fn a_compositor_of_ours_with_a_rule_that_opendp_does_not_have() -> Result<(), Any> {
+    // Thirty children of loss 0.1, composed optimally for losses fixed in advance.
+    let space = space(numbers()?, SymmetricDistance)?;
+    let rule = Optimal::new("1e-6".parse()?)?;
+    let losses = vec!["(0.1, 0)".parse()?; 30];
+    let thirty = Compositor::new(space.clone(), rule, 1, losses).measurement()?;
+    let out = export(&thirty)?;
+    let (epsilon, delta) = out.map(&1)?;
+    assert!(epsilon < 2.6 && delta <= 1.1e-6, "{epsilon} {delta}");
+
+    let mut parent = make_adaptive_composition(
+        numbers()?,
+        SymmetricDistance,
+        Approximate(Pure),
+        1,
+        vec![(3.0, 1e-5)],
+    )?
+    .invoke(&vec![1, 2])?;
+    let composition = parent.eval(&out)?;
+    let map = PrivacyMap::constant_up_to(space.metric.clone(), ApproxDp, 1, "(0.1, 0)".parse()?);
+    let size = Measurement::new("size", space, map, |data, _| Ok(data.len()));
+    for left in (0..30).rev() {
+        assert_eq!(composition.launch(&size)?, 2);
+        assert_eq!(composition.left().len(), left);
+    }
+    assert!(matches!(
+        composition.launch(&size),
+        Err(LaunchError::NoSlot { .. })
+    ));
     Ok(())
 }

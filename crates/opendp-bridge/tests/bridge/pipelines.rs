@@ -18,7 +18,7 @@ use opendp::{
     metrics::{AbsoluteDistance, DiscreteDistance, SymmetricDistance},
     transformations::{make_clamp, make_count, make_sum},
 };
-use opendp_bridge::{BridgeError, measurement, theirs::Pure, transformation};
+use opendp_bridge::{BridgeError, measurement, space, theirs::Pure, transformation};
 use queryable::AskError;
 
 use crate::support::{Any, coin};
@@ -239,6 +239,46 @@ fn a_panic_is_contained_and_later_launches_on_the_thread_work() -> Result<(), An
         session.launch(&fine)?;
     }
     assert_eq!(session.launches()?.iter().map(|run| run.1).sum::<u64>(), 4);
+    Ok(())
+}
+
+#[test]
+fn code_that_sees_data_may_not_use_our_sessions_before_or_after_a_panic() -> Result<(), Any> {
+    let session = Odometer::new(
+        space(AtomDomain::<bool>::default(), DiscreteDistance)?,
+        Basic::new(PureDp),
+    )
+    .open(true)?;
+    let stolen = session.clone();
+    let spy = measurement("spy", move || {
+        let stolen = stolen.clone();
+        Measurement::new(
+            AtomDomain::<bool>::default(),
+            DiscreteDistance,
+            Pure,
+            Function::new(move |_: &bool| {
+                matches!(stolen.privacy_loss(&1), Err(LaunchError::Unusable(_)))
+            }),
+            PrivacyMap::new(|_: &u32| 0.5),
+        )
+    })?;
+    let broken = measurement("broken", || {
+        Measurement::new(
+            AtomDomain::<bool>::default(),
+            DiscreteDistance,
+            Pure,
+            Function::new(|_: &bool| -> bool { panic!("in the mechanism") }),
+            PrivacyMap::new(|_: &u32| 0.5),
+        )
+    })?;
+    assert_eq!(session.launch(&spy), Ok(true));
+    for _ in 0..2 {
+        assert_eq!(
+            session.launch(&broken),
+            Err(LaunchError::Failed(AskError::Panicked))
+        );
+        assert_eq!(session.launch(&spy), Ok(true));
+    }
     Ok(())
 }
 
