@@ -1,9 +1,11 @@
 //! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
+mod ask;
 mod bridge;
 mod measure;
 mod numbers;
+mod rules;
 mod samplers;
 
 use std::process::ExitCode;
@@ -28,6 +30,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "exact numbers and OpenDP's directed floats",
         numbers::run,
     ),
+    subcommand(
+        "rules",
+        "composition rules: a launch, a million children",
+        rules::run,
+    ),
+    subcommand("ask", "what asking and spawning a machine costs", ask::run),
     subcommand(
         "samplers",
         "exact noise and releases, and OpenDP's",
