@@ -5,6 +5,7 @@ use measures::{Epsilon, MapError, Measure, Metric, PrivacyMap, PureDp, Rho, Zcdp
 use queryable::{AskError, Scope, coins::Distribution};
 
 use dashu_int::IBig;
+use dashu_ratio::RBig;
 
 use crate::samplers::{DiscreteGaussian, DiscreteLaplace};
 
@@ -69,8 +70,16 @@ impl Noise for DiscreteLaplace {
     }
 
     fn loss(&self, change: &Change) -> Epsilon {
-        Epsilon::new(change.l1.mul(&self.loss_per_unit(), Round::Up))
+        Epsilon::new(product(&change.l1, self.rate()))
     }
+}
+
+/// The product, rounded up once. Infinity where there is no bound.
+fn product(change: &Exact, rate: &RBig) -> Exact {
+    let product = change.to_rational().map(|change| change * rate);
+    product
+        .and_then(|product| Exact::from_rational(&product, Round::Up).ok())
+        .unwrap_or(Exact::INFINITY)
 }
 
 /// ρ = (L2 change)²/2σ², rounded up (Canonne, Kamath, Steinke 2020 Thm 4 and 14). There is no Gaussian-DP claim: for
@@ -83,13 +92,7 @@ impl Noise for DiscreteGaussian {
     }
 
     fn loss(&self, change: &Change) -> Rho {
-        let twice = Exact::from_rational(self.variance(), Round::Down).map(|v| v.times(2));
-        Rho::new(match twice {
-            Ok(twice) if !twice.is_zero() => change.l2_squared.div(&twice, Round::Up),
-            // A variance past all bounds of `Exact`: no claim.
-            _ if change.l2_squared.is_zero() => Exact::ZERO,
-            _ => Exact::INFINITY,
-        })
+        Rho::new(product(&change.l2_squared, self.rate()))
     }
 }
 

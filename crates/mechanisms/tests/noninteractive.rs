@@ -334,3 +334,49 @@ fn extremes_saturate_and_do_not_fail() {
     assert!(Vectors::of_length(0).is_err());
     assert!(histogram(records, noise(), 0, |_| 0).is_err());
 }
+
+#[test]
+fn maps_convert_to_the_other_measures() {
+    use measures::RenyiDp;
+    use measures::convert::{
+        PureToApprox, PureToGaussian, PureToRenyi, PureToZcdp, ZcdpToApprox, ZcdpToRenyi,
+    };
+    let records = Space::any::<Vec<i64>>(SymmetricDistance);
+    let at_two = RenyiDp::new(2u32.into()).unwrap();
+    let rr = randomized_response(probability(3, 4)).unwrap();
+    let report = audit_answer(&rr, false, true);
+    let approx = rr.convert(PureToApprox).map().loss(&Neighbouring).unwrap();
+    let zcdp = rr.convert(PureToZcdp).map().loss(&Neighbouring).unwrap();
+    let renyi = rr
+        .convert(PureToRenyi {
+            order: at_two.clone(),
+        })
+        .map()
+        .loss(&Neighbouring)
+        .unwrap();
+    let gaussian = rr
+        .convert(PureToGaussian)
+        .map()
+        .loss(&Neighbouring)
+        .unwrap();
+    assert!(report.claims(&approx).unwrap().holds());
+    assert!(report.claims(&zcdp).unwrap().holds());
+    assert!(report.claims(&renyi).unwrap().holds());
+    assert!(report.claims(&gaussian).unwrap().holds());
+
+    let noise = DiscreteGaussian::with_scale(ratio(3, 1)).unwrap();
+    let gaussian = count(records, noise, |_| true);
+    let report = audit_answer(&gaussian, vec![], vec![1]);
+    let loss = gaussian
+        .convert(ZcdpToApprox::new(exact("1e-6")).unwrap())
+        .map()
+        .loss(&1)
+        .unwrap();
+    assert!(delta(&report, loss.epsilon()).1 <= loss.delta().to_f64(Round::Down));
+    let renyi = gaussian
+        .convert(ZcdpToRenyi { order: at_two })
+        .map()
+        .loss(&1)
+        .unwrap();
+    assert_eq!(*renyi.epsilon(), Exact::ratio(1, 9).unwrap());
+}

@@ -1,5 +1,7 @@
 //! A ratio between zero and one, `q`, whose powers are wanted: `e^−rate` for a rational rate, or rational itself.
 
+use std::fmt;
+
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
@@ -39,30 +41,33 @@ impl Decay {
         }
     }
 
-    /// Bounds on `−ln q`: the loss per unit. The upper one is what may be claimed.
+    /// Bounds on `−ln q`, the loss per unit: the upper one is what may be claimed.
+    ///
+    /// For a rational ratio, `Exact`'s logarithm, or `1 − q ≤ −ln q ≤ (1 − q)/q` where that is tighter: so close to one
+    /// that `Exact` cannot tell.
     pub(crate) fn rate(&self) -> (RBig, RBig) {
         match self {
             Self::Exp { rate } => (rate.clone(), rate.clone()),
             Self::Ratio(ratio) => {
-                let log = |up: Round| {
-                    let ratio = Exact::from_rational(ratio, up.reversed()).ok()?;
-                    ratio.neg_ln(up)?.to_rational()
+                let log = |round: Round| {
+                    let ratio = Exact::from_rational(ratio, round.reversed()).ok()?;
+                    ratio.neg_ln(round)?.to_rational()
                 };
-                // A ratio that is rounded out of range has no useful bound: none is claimed.
-                let hi = log(Round::Up).unwrap_or_else(|| RBig::from(UBig::ONE << 64));
-                (log(Round::Down).unwrap_or(RBig::ZERO), hi)
+                let rest = RBig::ONE - ratio;
+                let above = &rest / ratio;
+                let lo = log(Round::Down).map_or(rest.clone(), |log| log.max(rest));
+                let hi = log(Round::Up).map_or(above.clone(), |log| log.min(above));
+                (lo, hi)
             }
         }
     }
+}
 
-    /// `−ln q`, rounded up: infinity where no bound is known.
-    pub(crate) fn loss(&self) -> Exact {
+impl fmt::Display for Decay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exp { rate } => Exact::from_rational(rate, Round::Up).unwrap_or(Exact::INFINITY),
-            Self::Ratio(ratio) => Exact::from_rational(ratio, Round::Down)
-                .ok()
-                .and_then(|ratio| ratio.neg_ln(Round::Up))
-                .unwrap_or(Exact::INFINITY),
+            Self::Exp { rate } => write!(f, "scale {}", RBig::ONE / rate),
+            Self::Ratio(ratio) => write!(f, "ratio {ratio}"),
         }
     }
 }

@@ -4,6 +4,8 @@
 //! each bucket; `r` is uniform and kept with probability `e^(−r(2·width·w + r)/2σ²)`; the sign is a bit. Zero has one
 //! sign only: minus zero is drawn again, or has no weight where buckets hold one number.
 
+use std::fmt;
+
 use dashu_base::SquareRoot;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -43,7 +45,7 @@ const ENUMERATED_BITS: usize = 128;
 /// println!("{}", draws.ask(())?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DiscreteGaussian {
     variance: RBig,
     /// `1/2σ²`.
@@ -105,6 +107,11 @@ impl DiscreteGaussian {
     /// `σ²`.
     pub fn variance(&self) -> &RBig {
         &self.variance
+    }
+
+    /// `1/2σ²`.
+    pub(crate) fn rate(&self) -> &RBig {
+        &self.rate
     }
 
     fn has_narrow_buckets(&self) -> bool {
@@ -260,6 +267,12 @@ impl Distribution for DiscreteGaussian {
 
     fn missing(&self) -> Probability {
         self.enumerated().missing()
+    }
+}
+
+impl fmt::Debug for DiscreteGaussian {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DiscreteGaussian(variance {})", self.variance)
     }
 }
 

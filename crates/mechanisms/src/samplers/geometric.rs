@@ -4,9 +4,11 @@
 //! from a table, the remainder `r` is uniform and kept with probability `q^r`. The sign of discrete Laplace noise shares
 //! the table: a biased sign, independent of `m`, where `−` stands for `−(m+1)`, makes zero come out right without redraws.
 
+use std::fmt;
+
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
-use exact::Exact;
+use exact::{Exact, Round};
 use queryable::coins::{Distribution, Probability};
 use rand_core::Rng;
 
@@ -28,9 +30,11 @@ const BUCKETS: u64 = 16;
 const TAIL: u32 = 18;
 
 /// Draws `m` and, if asked, a sign.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Steps {
     decay: Decay,
+    /// Bounds on `−ln q`.
+    rate: (RBig, RBig),
     width: Width,
     table: Table,
     thinning: Option<Thinning>,
@@ -48,6 +52,7 @@ impl Steps {
         };
         let mut steps = Self {
             decay,
+            rate: (rate_lo, rate_hi),
             width,
             table: Table::new([]),
             thinning,
@@ -103,7 +108,7 @@ impl Steps {
     }
 
     /// The sign (true is minus) and `m`.
-    fn draw(&self, bits: &mut dyn Rng) -> (bool, UBig) {
+    fn draw(&self, bits: &mut dyn Rng) -> (bool, Magnitude) {
         loop {
             let word = bits.next_u64();
             let cell = self.table.locate(word as u32).unwrap_or_else(|| {
@@ -115,18 +120,19 @@ impl Steps {
                 false => (false, cell),
             };
             match &self.width {
-                Width::Small(1) => return (minus, UBig::from(bucket)),
+                Width::Small(1) => return (minus, Magnitude::Small(bucket as u128)),
                 Width::Small(width) => {
                     let rest = below(*width, (word >> 32) as u32, bits);
                     if self.keep_small(rest, bits) {
                         let m = u128::from(*width) * bucket as u128 + u128::from(rest);
-                        return (minus, UBig::from(m));
+                        return (minus, Magnitude::Small(m));
                     }
                 }
                 Width::Big(width) => {
                     let rest = below_big(width, bits);
                     if self.keep(&rest, bits) {
-                        return (minus, width * UBig::from(bucket) + rest);
+                        let m = width * UBig::from(bucket) + rest;
+                        return (minus, Magnitude::Big(m));
                     }
                 }
             }
@@ -146,6 +152,12 @@ impl Steps {
             None => self.keep(&UBig::from(rest), bits),
         }
     }
+}
+
+/// How many steps were made: below 2^100 where buckets are small, since a table has far fewer than 2^48 cells.
+enum Magnitude {
+    Small(u128),
+    Big(UBig),
 }
 
 /// The largest number of outcomes that are enumerated unless asked for.
@@ -183,7 +195,7 @@ fn proper(what: &'static str, value: RBig) -> Result<RBig, BuildError> {
 /// assert_eq!(half.outcome(2).1.to_string(), "1/8");
 /// # Ok::<(), mechanisms::BuildError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Geometric {
     steps: Steps,
     enumeration: Enumeration<UBig>,
@@ -236,7 +248,10 @@ impl Distribution for Geometric {
     type Outcome = UBig;
 
     fn sample(&self, bits: &mut dyn Rng) -> UBig {
-        self.steps.draw(bits).1
+        match self.steps.draw(bits).1 {
+            Magnitude::Small(m) => UBig::from(m),
+            Magnitude::Big(m) => m,
+        }
     }
 
     fn arity(&self) -> usize {
@@ -305,7 +320,7 @@ impl Start {
 /// println!("{}", draws.ask(())?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DiscreteLaplace {
     steps: Steps,
     enumeration: Enumeration<IBig>,
@@ -345,12 +360,12 @@ impl DiscreteLaplace {
 
     /// The pure loss per unit of sensitivity, `−ln q`, rounded up.
     pub fn loss_per_unit(&self) -> Exact {
-        self.steps.decay.loss()
+        Exact::from_rational(self.rate(), Round::Up).unwrap_or(Exact::INFINITY)
     }
 
     /// An upper bound on `−ln q`; `1/scale` exactly where there is a scale.
-    pub(crate) fn rate(&self) -> RBig {
-        self.steps.decay.rate().1
+    pub(crate) fn rate(&self) -> &RBig {
+        &self.steps.rate.1
     }
 
     fn enumerated(&self) -> &Filled<IBig> {
@@ -384,8 +399,10 @@ impl Distribution for DiscreteLaplace {
 
     fn sample(&self, bits: &mut dyn Rng) -> IBig {
         match self.steps.draw(bits) {
-            (false, m) => m.into(),
-            (true, m) => -IBig::from(m + UBig::ONE),
+            (false, Magnitude::Small(m)) => IBig::from(m),
+            (true, Magnitude::Small(m)) => IBig::from(-1 - m as i128),
+            (false, Magnitude::Big(m)) => m.into(),
+            (true, Magnitude::Big(m)) => -IBig::from(m + UBig::ONE),
         }
     }
 
@@ -399,5 +416,17 @@ impl Distribution for DiscreteLaplace {
 
     fn missing(&self) -> Probability {
         self.enumerated().missing()
+    }
+}
+
+impl fmt::Debug for Geometric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Geometric({})", self.steps.decay)
+    }
+}
+
+impl fmt::Debug for DiscreteLaplace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DiscreteLaplace({})", self.steps.decay)
     }
 }

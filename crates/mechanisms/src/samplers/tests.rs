@@ -87,6 +87,40 @@ fn inverts<D: Distribution>(law: &D, cells: usize, cell_of: impl Fn(&D::Outcome)
     }
 }
 
+/// A first half-word that does not decide: the next digits do, on either side of the true boundary.
+fn decides_with_more_digits<D: Distribution>(law: &D, cell_of: impl Fn(&D::Outcome) -> usize) {
+    let outcomes = (0..law.arity()).map(|i| law.outcome(i));
+    let mass: BTreeMap<usize, RBig> = outcomes
+        .map(|(outcome, mass)| (cell_of(&outcome), mass.into_rational()))
+        .collect();
+    let mut cumulative = RBig::ZERO;
+    for cell in 0..6 {
+        cumulative += &mass[&cell];
+        let scaled = &cumulative * RBig::from(UBig::ONE << 96usize);
+        let digits = scaled.floor().into_parts().1;
+        let word = u64::try_from(&digits >> 64usize).unwrap();
+        let rest = u64::try_from(digits & UBig::from(u64::MAX)).unwrap();
+        for (offset, expected) in [(-3i64, cell), (3, cell + 1)] {
+            let mut tape = Tape::new(vec![word, rest.wrapping_add_signed(offset)], 1);
+            assert_eq!(cell_of(&law.sample(&mut tape)), expected, "{cell} {offset}");
+            assert_eq!(tape.drawn.len(), 2);
+        }
+    }
+}
+
+#[test]
+fn undecided_words_are_decided_exactly() {
+    for scale in [ratio(1, 1), ratio(10, 3)] {
+        decides_with_more_digits(&DiscreteLaplace::new(scale.clone()).unwrap(), laplace_cell);
+        let gaussian = DiscreteGaussian::with_scale(scale).unwrap();
+        decides_with_more_digits(&Joined(&gaussian), |m| usize::try_from(m).unwrap());
+    }
+    decides_with_more_digits(
+        &DiscreteLaplace::with_ratio(ratio(2, 7)).unwrap(),
+        laplace_cell,
+    );
+}
+
 fn laplace_cell(x: &IBig) -> usize {
     let x = i64::try_from(x).unwrap();
     if x >= 0 {
@@ -376,8 +410,11 @@ fn extreme_scales_work() {
             .sample(&mut bits),
         IBig::ZERO
     );
-    let near_one = RBig::ONE - tiny;
-    let huge = DiscreteLaplace::with_ratio(near_one).unwrap();
-    let x = huge.sample(&mut bits).into_parts().1;
-    assert!(dashu_base::BitTest::bit_len(&x) > 300);
+    // So close to one that its logarithm cannot be told from 0: a dyadic ratio, and one that is not.
+    let third = RBig::from_parts(1.into(), UBig::from(3u8).pow(300));
+    for rest in [tiny, third] {
+        let huge = DiscreteLaplace::with_ratio(RBig::ONE - rest).unwrap();
+        let x = huge.sample(&mut bits).into_parts().1;
+        assert!(dashu_base::BitTest::bit_len(&x) > 300);
+    }
 }

@@ -54,7 +54,7 @@ where
     audit(build).asking(1, |_| vec![()]).unwrap()
 }
 
-/// Audits a measurement that answers with a queryable, asked `depth` times what `queries` offers.
+/// Audits a measurement that answers with a queryable, asked `depth` times any of `queries`.
 pub fn audit_queryable<D, MI, M, Q, A>(
     measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
     zero: D::Carrier,
@@ -69,12 +69,49 @@ where
     Q: Clone + Send + Sync + 'static,
     A: Clone + Ord + Send + 'static,
 {
+    audit_offering(measurement, zero, one, depth, |_| queries.to_vec())
+}
+
+/// Audits a measurement that answers with a queryable, asked these queries in this order.
+pub fn audit_script<D, MI, M, Q, A>(
+    measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
+    zero: D::Carrier,
+    one: D::Carrier,
+    script: &[Q],
+) -> Report<Q, A>
+where
+    D: Domain,
+    MI: Metric,
+    M: Measure,
+    Q: Clone + Send + Sync + 'static,
+    A: Clone + Ord + Send + 'static,
+{
+    audit_offering(measurement, zero, one, script.len(), |time| {
+        vec![script[time].clone()]
+    })
+}
+
+fn audit_offering<D, MI, M, Q, A>(
+    measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
+    zero: D::Carrier,
+    one: D::Carrier,
+    depth: usize,
+    offer: impl Fn(usize) -> Vec<Q> + Sync,
+) -> Report<Q, A>
+where
+    D: Domain,
+    MI: Metric,
+    M: Measure,
+    Q: Clone + Send + Sync + 'static,
+    A: Clone + Ord + Send + 'static,
+{
     let data = [Arc::new(zero), Arc::new(one)];
     let build = |input: Input, root: &queryable::Root| {
         let queryable = measurement.invoke_in(root, Arc::clone(&data[input.index()]));
         queryable.map_err(|error| AskError::failed(error.to_string()))
     };
-    audit(build).asking(depth, |_| queries.to_vec()).unwrap()
+    let next = |history: &[queryable::Round<Q, A>]| offer(history.len());
+    audit(build).asking(depth, next).unwrap()
 }
 
 /// The bounds on δ at this ε: `(least, most)`, as floats. ε is rounded so that both are valid.
