@@ -3,6 +3,7 @@
 
 mod ask;
 mod audit;
+mod bridge;
 mod filter;
 mod loss;
 mod measure;
@@ -30,14 +31,47 @@ const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) ->
 
 /// To add one: a module, and a line here.
 const SUBCOMMANDS: &[Subcommand] = &[
-    subcommand("numbers", "exact numbers and OpenDP's directed floats", numbers::run),
-    subcommand("rules", "composition rules: a launch, a million children", rules::run),
+    subcommand(
+        "numbers",
+        "exact numbers and OpenDP's directed floats",
+        numbers::run,
+    ),
+    subcommand(
+        "rules",
+        "composition rules: a launch, a million children",
+        rules::run,
+    ),
     subcommand("ask", "what asking and spawning a machine costs", ask::run),
-    subcommand("filter", "launches under a filter, and OpenDP's filter and odometer", filter::run),
-    subcommand("loss", "asking for the privacy loss, and OpenDP's odometer", loss::run),
-    subcommand("nested", "nested sessions, two threads, memory", nested::run),
-    subcommand("audit", "exact audits: growth with depth, three machines at once", audit::run),
-    subcommand("samplers", "exact noise and releases, and OpenDP's", samplers::run),
+    subcommand(
+        "filter",
+        "launches under a filter, and OpenDP's filter and odometer",
+        filter::run,
+    ),
+    subcommand(
+        "loss",
+        "asking for the privacy loss, and OpenDP's odometer",
+        loss::run,
+    ),
+    subcommand(
+        "nested",
+        "nested sessions, two threads, memory",
+        nested::run,
+    ),
+    subcommand(
+        "audit",
+        "exact audits: growth with depth, three machines at once",
+        audit::run,
+    ),
+    subcommand(
+        "samplers",
+        "exact noise and releases, and OpenDP's",
+        samplers::run,
+    ),
+    subcommand(
+        "bridge",
+        "OpenDP's Laplace bare, through our filter, and through OpenDP's",
+        bridge::run,
+    ),
 ];
 
 fn main() -> ExitCode {

@@ -72,7 +72,10 @@ pub fn solve(mechanism: &TwoRounds, t: f64, delta: f64) -> Result<f64, Box<dyn E
         for code in 0..16 {
             let history = [8, 4, 2, 1].map(|bit| code & bit != 0);
             let mass = mechanism.mass(input, history);
-            let mixture = laws.iter().zip(said).map(|(law, weight)| (law.second[code], weight));
+            let mixture = laws
+                .iter()
+                .zip(said)
+                .map(|(law, weight)| (law.second[code], weight));
             let mut low: Vec<(Variable, f64)> = mixture.collect();
             let mut high = low.clone();
             low.push((deviation, 1.0));
