@@ -15,15 +15,16 @@ pub enum Effort {
 impl Effort {
     fn rounds(self) -> usize {
         match self {
-            Effort::Full => 25,
-            Effort::Quick => 5,
+            Effort::Full => 250,
+            Effort::Quick => 40,
         }
     }
 
+    /// Shorter than a scheduler's time slice, so that on a busy machine some rounds are undisturbed.
     fn round_time(self) -> Duration {
         match self {
-            Effort::Full => Duration::from_millis(20),
-            Effort::Quick => Duration::from_millis(4),
+            Effort::Full => Duration::from_millis(2),
+            Effort::Quick => Duration::from_micros(500),
         }
     }
 }

@@ -198,6 +198,11 @@ impl<R: Adaptive> FilterRule for R {
                 "it allows everything; use an odometer",
             ));
         }
+        let free = self.start().after(&self.child().zero(), 1);
+        if !self.within(&free, budget) {
+            let reason = "not even a launch without loss would fit";
+            return Err(RuleError::budget(budget, reason));
+        }
         Ok(budget.clone())
     }
 

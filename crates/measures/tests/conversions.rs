@@ -185,6 +185,30 @@ fn profile_to_approximate_reads_the_curve() {
 }
 
 #[test]
+fn curves_are_partially_ordered() {
+    let losses = [
+        "(0.5, 0)",
+        "(0.5, 0.1)",
+        "(1, 1e-6)",
+        "(0, 0.25)",
+        "(3, 0)",
+        "(0.2, 0.3)",
+    ];
+    let losses: Vec<EpsilonDelta> = losses.iter().map(|loss| loss.parse().unwrap()).collect();
+    let functions: Vec<_> = losses.iter().map(Tradeoff::from_approx).collect();
+    measures::laws::check_measure(&TradeoffDp, &functions).unwrap();
+    let profiles: Vec<_> = losses
+        .iter()
+        .map(|loss| Profile::new([loss.clone()]))
+        .collect();
+    measures::laws::check_measure(&ProfileDp, &profiles).unwrap();
+    // (ε, δ) compares coordinate by coordinate; the curves know more: RR_0.2 is (0, 0.1)-private.
+    let (response, shift) = ("(0.2, 0)".parse().unwrap(), "(0, 0.1)".parse().unwrap());
+    assert!(!Loss::at_most(&response, &shift));
+    assert!(Profile::new([response]).at_most(&Profile::new([shift])));
+}
+
+#[test]
 fn maps_and_totals() {
     let map = PrivacyMap::linear(SymmetricDistance, GaussianDp, mu("0.5"));
     let converted = map.convert(GaussianToApprox::new(exact("1e-5")).unwrap());

@@ -8,7 +8,7 @@ use measures::adaptive::{
 };
 use measures::{
     Adaptive, ApproxDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, FilterRule, Interleaving, Mu,
-    Orders, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, Rule, RuleError, Tallied, Tally,
+    Orders, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, Rho, Rule, RuleError, Tallied, Tally,
     TimeUniform, Zcdp,
 };
 
@@ -160,6 +160,25 @@ fn the_bound_through_zcdp_is_its_formula_and_beats_whitehouse() {
 }
 
 #[test]
+fn the_bound_through_zcdp_agrees_with_the_conversions() {
+    let rule = ConcentratedOdometer::new(exact("1e-6"), exact("1e-5")).unwrap();
+    for list in LISTS {
+        let total = rule.loss(&tally_of(&rule, list));
+        let rho = list.iter().map(|&(epsilon, n)| {
+            let pure = Epsilon::new(Exact::try_from(epsilon).unwrap());
+            measures::convert::pure_to_zcdp(&pure).value().times(n)
+        });
+        let converted = measures::convert::zcdp_epsilon(&Rho::new(rho.sum()), &exact("1e-6"));
+        let ratio = total
+            .bound()
+            .epsilon()
+            .div(&converted, Round::Up)
+            .to_f64(Round::Up);
+        assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
+    }
+}
+
+#[test]
 fn the_threshold_through_zcdp_is_sharp() {
     let odometer = ConcentratedOdometer::new(exact("1e-6"), exact("1e-6")).unwrap();
     let filter = ConcentratedFilter::new(exact("1e-6")).unwrap();
@@ -239,6 +258,11 @@ fn a_child_without_epsilon_costs_what_the_spec_says() {
         format!("{:.6}", total.bound().epsilon().to_f64(Round::Up)),
         "0.003977"
     );
+    // So it is no time-uniform bound for children with δ > 0: one (0, 0.005)-DP bit with the laws (.5025, .4975) and
+    // (.4975, .5025) has a larger realized loss with certainty.
+    let ratio = Exact::ratio_rounded(5025, 4975, Round::Down).unwrap();
+    let realized = ratio.ln(Round::Down).unwrap();
+    assert!(realized > exact("0.01") && realized > *total.bound().epsilon());
     let above = rule.start().after(&pair("(0, 0.0051)"), 1);
     assert_eq!(rule.loss(&above).bound(), &EpsilonDelta::INFINITY);
 

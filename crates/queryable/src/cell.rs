@@ -6,24 +6,29 @@ use std::{
 };
 
 use crate::{
+    coins::Coins,
+    contained::drop_contained,
     error::AskError,
-    lineage::{Position, Running},
+    lineage::Running,
     machine::Machine,
-    scope::{Context, Scope},
+    scope::{Context, Place, Scope},
     sync::{Mutex, lock},
-    turn::Lease,
 };
 
-pub(crate) struct Cell<M: ?Sized> {
-    position: Position,
-    lease: Lease,
-    slot: Mutex<Slot<M>>,
+/// `S` is a [`Slot`], as a trait object in a handle.
+pub(crate) struct Cell<S: ?Sized> {
+    pub(crate) place: Place,
+    slot: Mutex<S>,
 }
 
-struct Slot<M: ?Sized> {
+/// The order of the fields keeps neighbours in memory out of each other's cache lines: what every ask touches comes
+/// first, and the context, which is longer than a line and hardly touched, lies between it and the next cell.
+#[repr(C)]
+struct Slot<M: Machine + 'static> {
     status: Status,
+    /// Always there, until it is dropped.
+    machine: Option<M>,
     context: Context,
-    machine: M,
 }
 
 /// May the machine still be asked?
@@ -34,73 +39,84 @@ pub(crate) enum Status {
     Panicked,
 }
 
-impl<M> Cell<M> {
-    pub(crate) fn new(machine: M, context: Context) -> Self {
-        Self {
-            position: context.position().clone(),
-            lease: context.lease().clone(),
-            slot: Mutex::new(Slot {
-                status: Status::Running,
-                context,
-                machine,
-            }),
-        }
+/// What a handle does with a machine of some type, under its lock.
+pub(crate) trait Locked<Q, A>: Send {
+    /// Takes the query only if it will be asked: a query that is refused is dropped without the lock, because its
+    /// destructor may ask this machine.
+    fn ask(&mut self, place: &Place, query: &mut Option<Q>) -> Result<A, AskError>;
+    fn halt(&mut self);
+}
+
+/// A machine at a place, ready to be asked.
+pub(crate) fn cell<M: Machine + 'static>(
+    machine: M,
+    place: Place,
+    coins: Coins,
+) -> Cell<impl Locked<M::Query, M::Answer>> {
+    Cell {
+        place,
+        slot: Mutex::new(Slot {
+            status: Status::Running,
+            machine: Some(machine),
+            context: Context::new(coins),
+        }),
     }
 }
 
-impl<Q, A> Cell<dyn Machine<Query = Q, Answer = A>> {
+impl<Q, A> Cell<dyn Locked<Q, A>> {
     /// Asks, if the code that runs on this thread may.
     #[inline]
     pub(crate) fn ask(&self, query: Q) -> Result<A, AskError> {
-        self.position.check_reachable()?;
+        self.place.position.check_reachable()?;
         self.ask_unchecked(query)
     }
 
     /// Asks on behalf of code that was checked when it got hold of the machine.
     #[inline]
     pub(crate) fn ask_unchecked(&self, query: Q) -> Result<A, AskError> {
-        let mut slot = lock(&self.slot);
-        match slot.status {
-            Status::Running => {}
-            Status::Halted => return Err(AskError::Halted),
-            Status::Panicked => return Err(AskError::Panicked),
-        }
-        // Checked under the lock: whoever waited for it may have lost the turn meanwhile.
-        self.lease.check()?;
-        slot.step(query)
+        let mut query = Some(query);
+        lock(&self.slot).ask(&self.place, &mut query)
     }
 
     pub(crate) fn halt(&self) -> Result<(), AskError> {
-        self.position.check_reachable()?;
-        let mut slot = lock(&self.slot);
-        if slot.status == Status::Running {
-            slot.status = Status::Halted;
-        }
+        self.place.position.check_reachable()?;
+        lock(&self.slot).halt();
         Ok(())
     }
 }
 
-impl<M: ?Sized> Cell<M> {
-    pub(crate) fn position(&self) -> &Position {
-        &self.position
+impl<M: Machine + 'static> Locked<M::Query, M::Answer> for Slot<M> {
+    fn ask(&mut self, place: &Place, query: &mut Option<M::Query>) -> Result<M::Answer, AskError> {
+        let machine = match (self.status, &mut self.machine) {
+            (Status::Running, Some(machine)) => machine,
+            (Status::Panicked, _) => return Err(AskError::Panicked),
+            _ => return Err(AskError::Halted),
+        };
+        // Checked under the lock: whoever waited for it may have lost the turn meanwhile.
+        place.lease.check()?;
+        let (outcome, after) = run(place, &mut self.context, |scope| match query.take() {
+            Some(query) => machine.step(query, scope),
+            None => Err(AskError::Halted),
+        });
+        self.status = after;
+        outcome
     }
 
-    pub(crate) fn lease(&self) -> &Lease {
-        &self.lease
+    fn halt(&mut self) {
+        if self.status == Status::Running {
+            self.status = Status::Halted;
+        }
     }
 }
 
-impl<Q, A> Slot<dyn Machine<Query = Q, Answer = A>> {
+impl<M: Machine + 'static> Drop for Slot<M> {
     #[inline]
-    fn step(&mut self, query: Q) -> Result<A, AskError> {
-        let Self {
-            status,
-            context,
-            machine,
-        } = self;
-        let (outcome, after) = run(context, |scope| machine.step(query, scope));
-        *status = after;
-        outcome
+    fn drop(&mut self) {
+        if mem::needs_drop::<M>()
+            && let Some(machine) = self.machine.take()
+        {
+            drop_contained(machine);
+        }
     }
 }
 
@@ -108,6 +124,7 @@ impl<Q, A> Slot<dyn Machine<Query = Q, Answer = A>> {
 /// afterwards.
 #[inline]
 pub(crate) fn run<R>(
+    place: &Place,
     context: &mut Context,
     step: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
 ) -> (Result<R, AskError>, Status) {
@@ -115,7 +132,7 @@ pub(crate) fn run<R>(
         Ok(running) => running,
         Err(too_deep) => return (Err(too_deep), Status::Running),
     };
-    let mut scope = Scope::new(context);
+    let mut scope = Scope::new(place, context);
     let outcome = catch_unwind(AssertUnwindSafe(|| step(&mut scope)));
     drop(running);
     match outcome {

@@ -1,52 +1,13 @@
-//! Machines whose destructors are contained.
+//! Contained destructors of machines.
 //!
 //! A destructor sees the state, so it is code that sees data: it may ask nobody, or dropping the last handle would let
 //! a machine tell its secret to another one. It is foreign code, too: its panic must not reach whoever drops the handle
 //! (perhaps another machine's step, perhaps while it unwinds), and a chain of machines that hold one another's handles
 //! must not be dropped by recursion, because an analyst could build one that overflows the stack.
 
-use std::{
-    cell::RefCell,
-    mem,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::cell::RefCell;
 
-use crate::{
-    error::AskError, lineage::Running, machine::Machine, scope::Scope, sync::thread_local,
-};
-
-/// A machine, until it is dropped.
-pub(crate) struct Contained<M: Machine + 'static>(Option<M>);
-
-impl<M: Machine + 'static> Contained<M> {
-    pub(crate) fn new(machine: M) -> Self {
-        Self(Some(machine))
-    }
-}
-
-impl<M: Machine + 'static> Machine for Contained<M> {
-    type Query = M::Query;
-    type Answer = M::Answer;
-
-    #[inline]
-    fn step(&mut self, query: M::Query, scope: &mut Scope<'_>) -> Result<M::Answer, AskError> {
-        match &mut self.0 {
-            Some(machine) => machine.step(query, scope),
-            None => Err(AskError::Halted),
-        }
-    }
-}
-
-impl<M: Machine + 'static> Drop for Contained<M> {
-    #[inline]
-    fn drop(&mut self) {
-        if mem::needs_drop::<M>()
-            && let Some(machine) = self.0.take()
-        {
-            drop_contained(machine);
-        }
-    }
-}
+use crate::{lineage::guarded, sync::thread_local};
 
 /// The states that wait for the destructor that runs on this thread to end; none if none runs.
 type Waiting = Option<Vec<Box<dyn Send>>>;
@@ -55,7 +16,8 @@ thread_local! {
     static WAITING: RefCell<Waiting> = const { RefCell::new(None) };
 }
 
-fn drop_contained<M: Send + 'static>(machine: M) {
+/// Drops a machine now, or when the destructor that runs on this thread ends.
+pub(crate) fn drop_contained<M: Send + 'static>(machine: M) {
     let mut machine = Some(machine);
     let postpone = |waiting: &RefCell<Waiting>| match &mut *waiting.borrow_mut() {
         Some(states) => states.push(Box::new(machine.take())),
@@ -64,10 +26,9 @@ fn drop_contained<M: Send + 'static>(machine: M) {
     // While a thread ends there may be nowhere to wait.
     let _ = WAITING.try_with(postpone);
     let Some(machine) = machine else { return };
-    let _running = Running::bystander();
-    drop_caught(machine);
+    drop_guarded(machine);
     while let Some(state) = next_waiting() {
-        drop_caught(state);
+        drop_guarded(state);
     }
 }
 
@@ -83,9 +44,7 @@ fn next_waiting() -> Option<Box<dyn Send>> {
     WAITING.try_with(next).ok().flatten()
 }
 
-fn drop_caught(state: impl Send) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(state))) {
-        // Its destructor may panic again.
-        mem::forget(payload);
-    }
+fn drop_guarded(state: impl Send) {
+    // Nobody is there to be told of a panic; the process's hook was.
+    let _ = guarded(|| drop(state));
 }

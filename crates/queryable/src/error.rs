@@ -29,9 +29,10 @@ pub enum AskError {
         "out of turn: a newer machine was spawned under a sequential composition, so this one no longer answers"
     )]
     OutOfTurn,
-    /// A step asked a machine, or used a root, that is not below its own machine.
+    /// A step asked a machine, or used a root, that is not below its own machine; or a root that was made inside a step
+    /// was to post-process a machine that is not below that step's machine.
     #[error(
-        "a step may ask only machines that it spawned itself, not itself, its ancestors or strangers"
+        "not spawned here: a step may use only machines below its own, not itself, its ancestors or strangers"
     )]
     NotSpawnedHere,
     /// The tree of machines is as deep as it may be.

@@ -3,8 +3,11 @@
 use std::{any::type_name, fmt, sync::Arc};
 
 use crate::{
-    cell::Cell, contained::Contained, error::AskError, lineage::Position, machine::Machine,
-    scope::Context, turn::Lease,
+    cell::{Cell, Locked, cell},
+    coins::Coins,
+    error::AskError,
+    machine::Machine,
+    scope::Place,
 };
 
 /// An opaque handle to a running machine (seed 000 Fig 1).
@@ -16,14 +19,14 @@ use crate::{
 /// The one way to deadlock: a step that starts or waits for *another thread* which asks the same machine. Within a
 /// thread, and in every cycle of machines that ask one another, the ask is refused instead
 /// ([`AskError::NotSpawnedHere`]).
-pub struct Queryable<Q, A>(Arc<Cell<dyn Machine<Query = Q, Answer = A>>>);
+pub struct Queryable<Q, A>(Arc<Cell<dyn Locked<Q, A>>>);
 
 impl<Q: 'static, A: 'static> Queryable<Q, A> {
-    pub(crate) fn new<M>(machine: M, context: Context) -> Self
+    pub(crate) fn new<M>(machine: M, place: Place, coins: Coins) -> Self
     where
         M: Machine<Query = Q, Answer = A> + 'static,
     {
-        Self(Arc::new(Cell::new(Contained::new(machine), context)))
+        Self(Arc::new(cell(machine, place, coins)))
     }
 }
 
@@ -51,12 +54,8 @@ impl<Q, A> Queryable<Q, A> {
         self.0.ask_unchecked(query)
     }
 
-    pub(crate) fn lease(&self) -> &Lease {
-        self.0.lease()
-    }
-
-    pub(crate) fn position(&self) -> &Position {
-        self.0.position()
+    pub(crate) fn place(&self) -> &Place {
+        &self.0.place
     }
 }
 

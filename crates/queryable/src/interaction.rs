@@ -104,13 +104,13 @@ impl Root {
         Q: Clone,
         A: Clone,
     {
-        let mut context = self.child_context(self.lease().clone())?;
+        let (place, mut context) = self.seat()?;
         let mut choices = Choices::default();
         let mut rounds: Vec<Round<Q, A>> = Vec::new();
         while rounds.len() < limit {
             let heard = rounds.last().map(|round| round.answer.clone());
             choices.before(context.coins());
-            let (said, after) = run(&mut context, |scope| analyst.step(heard, scope));
+            let (said, after) = run(&place, &mut context, |scope| analyst.step(heard, scope));
             choices.after(context.coins());
             let Ok(Move::Ask(query)) = said else { break };
             let answer = queryable.ask(query.clone());

@@ -76,7 +76,7 @@ impl Position {
     }
 
     /// May the code that runs on this thread use what stands here? The analyst may use everything; a step, what is
-    /// strictly below its own machine; a bystander, nothing.
+    /// strictly below its own machine; a destructor or other guarded code, nothing.
     #[inline]
     pub(crate) fn check_reachable(&self) -> Result<(), AskError> {
         let Now { who, .. } = now();
@@ -117,8 +117,8 @@ const ANALYST: usize = 0;
 // No allocation lives at these addresses.
 /// A step of a machine that has spawned nothing yet.
 const CHILDLESS: usize = 1;
-/// Foreign code that may ask nobody.
-const BYSTANDER: usize = 2;
+/// A machine's destructor, or other guarded code.
+const OUTCAST: usize = 2;
 
 thread_local! {
     static NOW: Cell<Now> = const { Cell::new(Now { who: ANALYST, steps: 0 }) };
@@ -149,7 +149,7 @@ pub fn inside_step() -> bool {
 /// [`AskError::Panicked`].
 #[inline]
 pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
-    let running = Running::bystander();
+    let running = Running::outcast();
     let outcome = catch_unwind(AssertUnwindSafe(foreign));
     drop(running);
     outcome.map_err(|payload| {
@@ -159,7 +159,7 @@ pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
     })
 }
 
-/// Notes what runs, until dropped.
+/// Notes that a step or other foreign code runs, until dropped.
 pub(crate) struct Running {
     before: Now,
 }
@@ -180,12 +180,13 @@ impl Running {
         })
     }
 
-    /// Foreign code that has nobody to ask: the destructor of a machine's state, which sees data, or a privacy map.
-    pub(crate) fn bystander() -> Self {
+    /// Foreign code that has nobody to ask.
+    #[inline]
+    fn outcast() -> Self {
         NOW.with(|now| {
             let before = now.get();
             now.set(Now {
-                who: BYSTANDER,
+                who: OUTCAST,
                 ..before
             });
             Self { before }

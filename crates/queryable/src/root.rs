@@ -7,10 +7,9 @@ use crate::{
     coins::{Coins, Script, Source},
     error::AskError,
     handle::Queryable,
-    lineage::Position,
     machine::Machine,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
-    scope::{Context, Scope},
+    scope::{Context, Place, Scope},
     sync::{AtomicU64, Ordering},
     turn::{Lease, Sequence, Turn},
 };
@@ -37,8 +36,7 @@ impl fmt::Debug for Root {
 }
 
 struct Shared {
-    position: Position,
-    lease: Lease,
+    place: Place,
     source: Source,
     spawned: AtomicU64,
     sequence: Sequence,
@@ -51,27 +49,26 @@ impl Root {
     /// [`AskError::NoEntropy`] when the operating system has none to give; [`AskError::NotSpawnedHere`] inside a step,
     /// whose randomness comes from its scope alone.
     pub fn from_os() -> Result<Self, AskError> {
-        Position::TOP.check_reachable()?;
+        Place::TOP.position.check_reachable()?;
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|_| AskError::NoEntropy)?;
-        Ok(Self::below(Position::TOP, Lease::FREE, Source::Key(key)))
+        Ok(Self::at(Place::TOP, Source::Key(key)))
     }
 
     /// Reproducible coins: the same seed and the same order of spawns give the same answers. For tests and
     /// simulations only: who knows the seed knows every coin.
     pub fn seeded(seed: [u8; 32]) -> Self {
-        Self::below(Position::TOP, Lease::FREE, Source::Key(seed))
+        Self::at(Place::TOP, Source::Key(seed))
     }
 
     /// Scripted coins, shared by everything below.
     pub fn scripted(script: &Script) -> Self {
-        Self::below(Position::TOP, Lease::FREE, Source::Script(script.clone()))
+        Self::at(Place::TOP, Source::Script(script.clone()))
     }
 
-    pub(crate) fn below(position: Position, lease: Lease, source: Source) -> Self {
+    pub(crate) fn at(place: Place, source: Source) -> Self {
         Self(Arc::new(Shared {
-            position,
-            lease,
+            place,
             source,
             spawned: AtomicU64::new(0),
             sequence: Sequence::new(),
@@ -86,7 +83,7 @@ impl Root {
     where
         M: Machine + 'static,
     {
-        self.spawn_under(self.0.lease.clone(), machine)
+        self.spawn_under(self.0.place.lease.clone(), machine)
     }
 
     /// Spawns a machine in turn: no older machine spawned in turn from this root answers from now on.
@@ -97,8 +94,9 @@ impl Root {
     where
         M: Machine + 'static,
     {
-        self.0.position.check_reachable()?;
-        self.spawn_under(self.0.lease.and(self.0.sequence.begin_next()), machine)
+        self.0.place.position.check_reachable()?;
+        let turn = self.0.sequence.begin_next();
+        self.spawn_under(self.0.place.lease.and(turn), machine)
     }
 
     fn spawn_under<M>(
@@ -109,20 +107,21 @@ impl Root {
     where
         M: Machine + 'static,
     {
-        Ok(Queryable::new(machine, self.child_context(lease)?))
+        let place = self.child_place(lease)?;
+        Ok(Queryable::new(machine, place, self.child_coins()))
     }
 
-    pub(crate) fn lease(&self) -> &Lease {
-        &self.0.lease
+    /// Where a child stands.
+    fn child_place(&self, lease: Lease) -> Result<Place, AskError> {
+        let position = self.0.place.position.clone();
+        position.check_reachable()?;
+        Ok(Place { position, lease })
     }
 
-    pub(crate) fn child_context(&self, lease: Lease) -> Result<Context, AskError> {
-        self.0.position.check_reachable()?;
-        Ok(Context::new(
-            self.0.position.clone(),
-            lease,
-            self.child_coins(),
-        ))
+    /// A place and a context for an analyst that plays below this root.
+    pub(crate) fn seat(&self) -> Result<(Place, Context), AskError> {
+        let place = self.child_place(self.0.place.lease.clone())?;
+        Ok((place, Context::new(self.child_coins())))
     }
 
     fn child_coins(&self) -> Coins {
@@ -137,8 +136,8 @@ impl Root {
     /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below; [`AskError::OutOfTurn`] if
     /// a sequential composition above has moved on.
     pub fn check(&self) -> Result<(), AskError> {
-        self.0.position.check_reachable()?;
-        self.0.lease.check()
+        self.0.place.position.check_reachable()?;
+        self.0.place.lease.check()
     }
 
     /// Runs a function as if it were one step of a machine of its own: with its own coins and scope, on the data side,
@@ -148,8 +147,8 @@ impl Root {
     /// This is what launches a measurement's function.
     ///
     /// # Errors
-    /// The function's own; [`AskError::Panicked`]; [`AskError::OutOfTurn`]; [`AskError::NotSpawnedHere`] inside a step of a machine that this
-    /// root is not below.
+    /// The function's own; [`AskError::Panicked`]; [`AskError::OutOfTurn`]; [`AskError::TooDeep`];
+    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
     pub fn run<R>(
         &self,
         turns: impl IntoIterator<Item = Turn>,
@@ -157,10 +156,10 @@ impl Root {
     ) -> Result<R, AskError> {
         let lease = turns
             .into_iter()
-            .fold(self.0.lease.clone(), |lease, turn| lease.and(turn));
-        let mut context = self.child_context(lease)?;
-        context.lease().check()?;
-        run(&mut context, function).0
+            .fold(self.0.place.lease.clone(), |lease, turn| lease.and(turn));
+        let place = self.child_place(lease)?;
+        place.lease.check()?;
+        run(&place, &mut Context::new(self.child_coins()), function).0
     }
 
     /// An owned, shared scope below this one, for a session inside a session.
@@ -168,13 +167,8 @@ impl Root {
     /// # Errors
     /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
     pub fn branch(&self) -> Result<Self, AskError> {
-        self.0.position.check_reachable()?;
-        let source = self.child_coins().source();
-        Ok(Self::below(
-            self.0.position.clone(),
-            self.0.lease.clone(),
-            source,
-        ))
+        let place = self.child_place(self.0.place.lease.clone())?;
+        Ok(Self::at(place, self.child_coins().source()))
     }
 
     /// Puts a post-processor in front of a machine (seed 000 Def 2.15, 003 Alg 1). It costs no privacy, because it
@@ -207,10 +201,10 @@ impl Root {
     where
         P: PostProcessor + 'static,
     {
-        self.0.position.check_reachable()?;
-        let position = self.0.position.in_front_of(inner.position())?;
-        let context = Context::new(position, self.0.lease.clone(), self.child_coins());
+        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
+        let position = position.in_front_of(&inner.place().position)?;
         let machine = PostProcessed::new(processor, inner.clone(), inner_steps);
-        Ok(Queryable::new(machine, context))
+        let place = Place { position, lease };
+        Ok(Queryable::new(machine, place, self.child_coins()))
     }
 }

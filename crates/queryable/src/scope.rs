@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    coins::{Coins, Distribution, Source},
+    coins::{Coins, Distribution},
     error::AskError,
     handle::Queryable,
     lineage::{Lineage, Position, Running},
@@ -13,37 +13,41 @@ use crate::{
     turn::{Lease, Sequence, Turn},
 };
 
-/// What a machine keeps between steps besides its state: its place in the tree and its coins.
+/// Where a machine, a function or a root stands: what it may be used by, and when. Never changes.
+pub(crate) struct Place {
+    pub(crate) position: Position,
+    pub(crate) lease: Lease,
+}
+
+impl Place {
+    /// On the analyst's side, below nobody, whoever's turn it is.
+    pub(crate) const TOP: Self = Self {
+        position: Position::TOP,
+        lease: Lease::FREE,
+    };
+}
+
+/// What a machine keeps between steps besides its state. (The order of the fields: see `Slot`.)
+#[repr(C)]
 pub(crate) struct Context {
-    position: Position,
-    lease: Lease,
-    coins: Coins,
     /// This machine as its descendants know it; made when it first spawns.
     lineage: Option<Arc<Lineage>>,
+    coins: Coins,
     spawned: u64,
     sequence: Option<Sequence>,
 }
 
 impl Context {
-    pub(crate) fn new(position: Position, lease: Lease, coins: Coins) -> Self {
+    pub(crate) fn new(coins: Coins) -> Self {
         Self {
-            position,
-            lease,
-            coins,
             lineage: None,
+            coins,
             spawned: 0,
             sequence: None,
         }
     }
 
-    pub(crate) fn position(&self) -> &Position {
-        &self.position
-    }
-
-    pub(crate) fn lease(&self) -> &Lease {
-        &self.lease
-    }
-
+    #[inline]
     pub(crate) fn lineage(&self) -> &Option<Arc<Lineage>> {
         &self.lineage
     }
@@ -54,16 +58,6 @@ impl Context {
 
     pub(crate) fn coins_mut(&mut self) -> &mut Coins {
         &mut self.coins
-    }
-
-    /// The place below this machine.
-    fn below(&mut self) -> Result<Position, AskError> {
-        let lineage = self.lineage.get_or_insert_with(|| {
-            let lineage = self.position.lineage();
-            Running::becomes_parent(&lineage);
-            lineage
-        });
-        self.position.below(lineage)
     }
 
     /// The coins of the next child.
@@ -79,14 +73,17 @@ impl Context {
 /// A scope carries its machine's demands to whatever is spawned in it: a child may be asked only while every ancestor
 /// that composes sequentially still has it, or its own ancestor, as the newest child.
 pub struct Scope<'a> {
+    place: &'a Place,
     context: &'a mut Context,
     pending: Option<Turn>,
     halt: bool,
 }
 
 impl<'a> Scope<'a> {
-    pub(crate) fn new(context: &'a mut Context) -> Self {
+    #[inline]
+    pub(crate) fn new(place: &'a Place, context: &'a mut Context) -> Self {
         Self {
+            place,
             context,
             pending: None,
             halt: false,
@@ -117,7 +114,7 @@ impl<'a> Scope<'a> {
     where
         M: Machine + 'static,
     {
-        let lease = self.context.lease.clone();
+        let lease = self.place.lease.clone();
         self.spawn_under(lease, machine)
     }
 
@@ -139,7 +136,7 @@ impl<'a> Scope<'a> {
             .sequence
             .get_or_insert_with(Sequence::new)
             .issue();
-        let child = self.spawn_under(self.context.lease.and(turn.clone()), machine)?;
+        let child = self.spawn_under(self.place.lease.and(turn.clone()), machine)?;
         self.pending = Some(turn);
         Ok(child)
     }
@@ -152,10 +149,19 @@ impl<'a> Scope<'a> {
     where
         M: Machine + 'static,
     {
-        let position = self.context.below()?;
-        let coins = self.context.child_coins();
-        let context = Context::new(position, lease, coins);
-        Ok(Queryable::new(machine, context))
+        let position = self.below()?;
+        let place = Place { position, lease };
+        Ok(Queryable::new(machine, place, self.context.child_coins()))
+    }
+
+    /// The position below this machine.
+    fn below(&mut self) -> Result<Position, AskError> {
+        let lineage = self.context.lineage.get_or_insert_with(|| {
+            let lineage = self.place.position.lineage();
+            Running::becomes_parent(&lineage);
+            lineage
+        });
+        self.place.position.below(lineage)
     }
 
     /// Asks a child; a child spawned in turn by this very step gets its turn first. (Any other child can as well be
@@ -164,7 +170,10 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// As [`Queryable::ask`].
     pub fn ask<Q, A>(&mut self, child: &Queryable<Q, A>, query: Q) -> Result<A, AskError> {
-        if let Some(turn) = self.pending.take_if(|turn| child.lease().includes(turn)) {
+        if let Some(turn) = self
+            .pending
+            .take_if(|turn| child.place().lease.includes(turn))
+        {
             turn.begin();
         }
         child.ask(query)
@@ -182,11 +191,12 @@ impl<'a> Scope<'a> {
     where
         P: PostProcessor + 'static,
     {
-        let position = self.context.below()?.in_front_of(inner.position())?;
-        let coins = self.context.child_coins();
-        let context = Context::new(position, self.context.lease.clone(), coins);
+        let place = Place {
+            position: self.below()?.in_front_of(&inner.place().position)?,
+            lease: self.place.lease.clone(),
+        };
         let machine = PostProcessed::new(processor, inner.clone(), DEFAULT_STEPS);
-        Ok(Queryable::new(machine, context))
+        Ok(Queryable::new(machine, place, self.context.child_coins()))
     }
 
     /// An owned, shared scope below this machine, for what outlives the step: a session opened inside it, for one.
@@ -194,16 +204,15 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// [`AskError::TooDeep`].
     pub fn root(&mut self) -> Result<Root, AskError> {
-        let position = self.context.below()?;
-        let lease = self.context.lease.clone();
-        Ok(Root::below(position, lease, self.child_source()))
-    }
-
-    fn child_source(&mut self) -> Source {
-        self.context.child_coins().source()
+        let place = Place {
+            position: self.below()?,
+            lease: self.place.lease.clone(),
+        };
+        Ok(Root::at(place, self.context.child_coins().source()))
     }
 
     /// Ends the step. The turn moves only if it succeeded; says whether the machine halts.
+    #[inline]
     pub(crate) fn finish(self, succeeded: bool) -> bool {
         if succeeded && let Some(turn) = self.pending {
             turn.begin();

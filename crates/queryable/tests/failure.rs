@@ -230,6 +230,51 @@ fn a_query_whose_destructor_panics_leaves_no_lock_behind() {
     assert_eq!(q.ask(Letter(None)), Err(AskError::Halted));
 }
 
+/// A query that asks the machine again when it is dropped.
+struct Persistent {
+    of: Option<Queryable<Persistent, u64>>,
+    heard: Arc<Mutex<Vec<Result<u64, AskError>>>>,
+}
+
+impl Drop for Persistent {
+    fn drop(&mut self) {
+        if let Some(q) = self.of.take() {
+            let heard = Arc::clone(&self.heard);
+            let again = q.ask(Persistent { of: None, heard });
+            self.heard.lock().unwrap().push(again);
+        }
+    }
+}
+
+#[test]
+fn a_query_whose_destructor_asks_again_is_not_stuck() {
+    let heard = Arc::default();
+    let ask = |q: &Queryable<Persistent, u64>| {
+        let query = Persistent {
+            of: Some(q.clone()),
+            heard: Arc::clone(&heard),
+        };
+        q.ask(query)
+    };
+    let root = root();
+    let q = root
+        .spawn_in_turn(machine(|_: Persistent, _| Ok(1)))
+        .unwrap();
+    // Inside the step it is refused like any ask; when the query itself is refused, the analyst's side drops it.
+    assert_eq!(ask(&q), Ok(1));
+    let _newer = root.spawn_in_turn(adding()).unwrap();
+    assert_eq!(ask(&q), Err(AskError::OutOfTurn));
+    q.halt().unwrap();
+    assert_eq!(ask(&q), Err(AskError::Halted));
+    let expected = [
+        AskError::NotSpawnedHere,
+        AskError::OutOfTurn,
+        AskError::Halted,
+    ]
+    .map(Err);
+    assert_eq!(*heard.lock().unwrap(), expected);
+}
+
 #[test]
 fn the_last_handle_may_be_dropped_inside_a_step() {
     // A machine drops the only other handle of its child, and a machine's own handle is dropped while it steps.

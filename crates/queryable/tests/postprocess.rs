@@ -91,7 +91,7 @@ fn noisy(root: &Root) -> queryable::Queryable<u64, u64> {
         if answers == 5 {
             scope.halt();
         }
-        if x % 7 == 0 {
+        if x.is_multiple_of(7) {
             return Err(AskError::invalid("a multiple of seven"));
         }
         Ok(x + if answers % 2 == 0 {

@@ -10,6 +10,60 @@ use exact::Exact;
 
 /// A measure in which adaptively chosen losses add up, by a theorem that its author can name. It gets the rule
 /// [`Basic`], and with it odometers and filters.
+///
+/// A measure of one's own, for instance the number of bits that answers have:
+///
+/// ```
+/// use measures::{Additive, Basic, FilterRule, Loss, Measure, Tallied, Tally, laws};
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// struct Bits(Option<u64>); // none: no guarantee
+///
+/// impl std::fmt::Display for Bits {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         write!(f, "{:?} bits", self.0)
+///     }
+/// }
+///
+/// impl Loss for Bits {
+///     fn at_most(&self, other: &Self) -> bool {
+///         other.0.is_none() || self.0.is_some() && self.0 <= other.0
+///     }
+/// }
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// struct AnswerLength;
+///
+/// impl Measure for AnswerLength {
+///     type Loss = Bits;
+///     fn zero(&self) -> Bits { Bits(Some(0)) }
+///     fn infinity(&self) -> Bits { Bits(None) }
+/// }
+///
+/// impl Additive for AnswerLength {
+///     fn add(&self, sum: &mut Bits, loss: &Bits, n: u64) {
+///         if n > 0 {
+///             let more = loss.0.and_then(|bits| bits.checked_mul(n));
+///             sum.0 = sum.0.zip(more).and_then(|(sum, more)| sum.checked_add(more));
+///         }
+///     }
+///     fn join(&self, one: &mut Bits, other: &Bits) {
+///         if one.at_most(other) { *one = other.clone() }
+///     }
+///     fn difference(&self, limit: &Bits, sum: &Bits) -> Option<Bits> {
+///         Some(Bits(Some(limit.0?.checked_sub(sum.0?)?)))
+///     }
+/// }
+///
+/// let samples = [Bits(Some(1)), Bits(Some(64)), Bits(None)];
+/// let rule = Basic::new(AnswerLength);
+/// laws::check_measure(&AnswerLength, &samples)?;
+/// laws::check_filter(&rule, &samples, &samples)?;
+/// let gate = rule.open(&Bits(Some(100)))?;
+/// let once = rule.start().after(&Bits(Some(64)), 1);
+/// assert_eq!(rule.remaining(&gate, &once), Some(Bits(Some(36))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Additive: Measure {
     /// How children may be asked: sequential, unless the measure's author can name a theorem for more.
     const INTERLEAVING: Interleaving = Interleaving::Sequential;

@@ -1,8 +1,11 @@
 //! A tighter concentration bound than that of Whitehouse et al.: children as zCDP mechanisms, and the best known
 //! conversion of the whole.
 
-use super::search::{half, largest_admitted, short};
+use super::search::{largest_admitted, short};
 use super::slack::{Concentration, SlackFilter, SlackOdometer, sealed};
+use crate::Epsilon;
+use crate::convert::orders::{Order, best_order};
+use crate::convert::pure_to_zcdp;
 use exact::{Exact, Round};
 
 /// `ε ≤ inf over α > 1 of αρ + (ln(1/δ′) − ln α)/(α−1) + ln(1 − 1/α)`, where ρ = Σ ε·tanh(ε/2): an ε-DP mechanism is
@@ -44,7 +47,7 @@ impl sealed::Sealed for Concentrated {}
 
 impl Concentration for Concentrated {
     fn entry(epsilon: &Exact) -> Exact {
-        short(&epsilon.mul(&half(epsilon, Round::Up).tanh(Round::Up), Round::Up))
+        short(pure_to_zcdp(&Epsilon::new(epsilon.clone())).value())
     }
 
     fn epsilon(log: &Exact, sum: &Exact) -> Exact {
@@ -52,18 +55,18 @@ impl Concentration for Concentrated {
             return Exact::ZERO;
         }
         let (l, rho) = (log.to_f64(Round::Up), sum.to_f64(Round::Up));
-        let alpha = best_order(l, |alpha| alpha * rho + rough_price(l, alpha));
-        let (price, rebate) = price(log, &alpha);
-        (alpha.mul(sum, Round::Up) + price).saturating_sub(&rebate)
+        let order = best_order(|less_one| (1.0 + less_one) * rho + rough_price(l, less_one));
+        let (price, rebate) = price(log, &order);
+        (order.value().mul(sum, Round::Up) + price).saturating_sub(&rebate)
     }
 
     fn threshold(log: &Exact, epsilon: &Exact) -> Exact {
         let (l, e) = (log.to_f64(Round::Up), epsilon.to_f64(Round::Down));
-        let alpha = best_order(l, |alpha| (rough_price(l, alpha) - e) / alpha);
-        let (price, rebate) = price(log, &alpha);
+        let order = best_order(|less_one| (rough_price(l, less_one) - e) / (1.0 + less_one));
+        let (price, rebate) = price(log, &order);
         (epsilon + rebate)
             .saturating_sub(&price)
-            .div(&alpha, Round::Down)
+            .div(&order.value(), Round::Down)
     }
 
     fn largest(rest: &Exact) -> Exact {
@@ -74,46 +77,22 @@ impl Concentration for Concentrated {
 }
 
 /// `(L − ln α)/(α−1) + ln(1 − 1/α)`, rounded up, as a difference of two non-negative numbers.
-fn price(log: &Exact, alpha: &Exact) -> (Exact, Exact) {
-    let steps = alpha.saturating_sub(&Exact::ONE);
-    let ln_alpha = alpha.ln(Round::Down).unwrap_or(Exact::ZERO);
+fn price(log: &Exact, order: &Order) -> (Exact, Exact) {
+    let alpha = order.value();
+    let ln_alpha = order.less_one.ln_1p(Round::Down);
     let rebate = alpha
         .recip(Round::Down)
         .neg_ln_1m(Round::Down)
         .unwrap_or(Exact::ZERO);
     match log.checked_sub(&ln_alpha) {
-        Some(rest) => (rest.div(&steps, Round::Up), rebate),
-        None => (
-            Exact::ZERO,
-            rebate + ln_alpha.saturating_sub(log).div(&steps, Round::Down),
-        ),
+        Some(rest) => (rest.div(&order.less_one, Round::Up), rebate),
+        None => {
+            let rest = ln_alpha.saturating_sub(log);
+            (Exact::ZERO, rebate + rest.div(&order.less_one, Round::Down))
+        }
     }
 }
 
-fn rough_price(log: f64, alpha: f64) -> f64 {
-    (log - alpha.ln()) / (alpha - 1.0) + (-1.0 / alpha).ln_1p()
-}
-
-/// An order α at which `cost` is about least: the best point of a grid in ln(α−1), then a golden-section search around it.
-fn best_order(log: f64, cost: impl Fn(f64) -> f64) -> Exact {
-    const POINTS: u32 = 64;
-    let alpha = |t: f64| 1.0 + t.exp();
-    let cost = |t: f64| cost(alpha(t));
-    let (start, end) = (-12.0, log.max(1.0) + 45.0);
-    let step = (end - start) / f64::from(POINTS);
-    let grid = (0..=POINTS).map(|i| start + step * f64::from(i));
-    let best = grid
-        .min_by(|a, b| cost(*a).total_cmp(&cost(*b)))
-        .unwrap_or(0.0);
-    let (mut low, mut high) = (best - step, best + step);
-    let golden = (5f64.sqrt() - 1.0) / 2.0;
-    for _ in 0..60 {
-        let (left, right) = (high - golden * (high - low), low + golden * (high - low));
-        (low, high) = if cost(left) <= cost(right) {
-            (low, right)
-        } else {
-            (left, high)
-        };
-    }
-    Exact::try_from(alpha(low)).unwrap_or(Exact::from(2u32))
+fn rough_price(log: f64, less_one: f64) -> f64 {
+    (log - less_one.ln_1p()) / less_one - less_one.recip().ln_1p()
 }

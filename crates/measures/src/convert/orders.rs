@@ -5,25 +5,25 @@ use exact::Exact;
 
 /// An order α, kept as `α − 1` so that orders near one stay precise.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
-    pub(super) less_one: Exact,
+pub(crate) struct Order {
+    pub(crate) less_one: Exact,
 }
 
 impl Order {
     /// For α > 1.
-    pub(super) fn of(order: &Exact) -> Order {
+    pub(crate) fn of(order: &Exact) -> Order {
         Order {
             less_one: order.saturating_sub(&Exact::ONE),
         }
     }
 
-    pub(super) fn value(&self) -> Exact {
+    pub(crate) fn value(&self) -> Exact {
         Exact::ONE + &self.less_one
     }
 }
 
 /// The order that makes `objective(α − 1)` least, or nearly so: a golden-section search over the logarithm of `α − 1`.
-pub(super) fn best_order(objective: impl Fn(f64) -> f64) -> Order {
+pub(crate) fn best_order(objective: impl Fn(f64) -> f64) -> Order {
     let at = |t: f64| objective(t.exp());
     let ratio = (5f64.sqrt() - 1.0) / 2.0;
     let (mut low, mut high) = coarse_bracket(&at);

@@ -1,5 +1,5 @@
-//! Privacy loss distributions on a grid, rounded up: losses are moved up to the grid, mass that is
-//! cut off counts as an infinite loss, and so every δ that is read off is an upper bound.
+//! Privacy loss distributions on a grid: losses are [moved there](super::spread) so that every δ
+//! that is read off is an upper bound, and mass that is cut off counts as an infinite loss.
 //!
 //! Masses are `f64`, added and multiplied but never subtracted. A number that took `r` roundings
 //! is then at least `(1 + 2^-52)^-r` times the exact one, and what underflows is below `2^-1000` in
@@ -9,7 +9,6 @@ use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 
-use super::different::Group;
 use crate::numeric::{Float, Interval};
 
 /// The distribution of a privacy loss under the first law of its pair.
@@ -66,22 +65,32 @@ impl Grid {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.masses.len()
+    }
+
+    /// How many points have mass.
+    fn atoms(&self) -> usize {
+        self.masses.iter().filter(|mass| **mass > 0.0).count()
     }
 
     /// The sum of this loss and an independent one on the same step; `None` if that is too much work.
     pub(super) fn convolved(&self, other: &Grid) -> Option<Grid> {
-        if self.len().saturating_mul(other.len()) > MOST_PRODUCTS {
-            return None;
-        }
-        let (long, short) = if self.len() >= other.len() {
+        let (long, short) = if self.atoms() >= other.atoms() {
             (self, other)
         } else {
             (other, self)
         };
+        if short.atoms().saturating_mul(long.len()) > MOST_PRODUCTS {
+            return None;
+        }
         let mut masses = vec![0.0; (long.len() + short.len()).saturating_sub(1)];
-        for (i, mass) in short.masses.iter().enumerate() {
+        let atoms = short
+            .masses
+            .iter()
+            .enumerate()
+            .filter(|(_, mass)| **mass > 0.0);
+        for (i, mass) in atoms.clone() {
             for (sum, part) in masses[i..].iter_mut().zip(&long.masses) {
                 *sum += mass * part;
             }
@@ -91,7 +100,7 @@ impl Grid {
             origin: &self.origin + &other.origin,
             masses,
             infinite: (self.infinite + other.infinite + UNDERFLOW) * (1.0 + 4.0 * f64::EPSILON),
-            roundings: self.roundings + other.roundings + short.len() as u64 + 1,
+            roundings: self.roundings + other.roundings + atoms.count() as u64 + 1,
         })
     }
 
@@ -110,23 +119,6 @@ impl Grid {
             }
         }
         Some(result)
-    }
-
-    /// Adds a randomized response whose loss is `±steps/2` grid steps.
-    fn respond(&mut self, steps: usize, truth: f64, lie: f64) {
-        let old = self.len();
-        self.masses.resize(old + steps, 0.0);
-        for i in (0..old + steps).rev() {
-            let told = if i >= steps {
-                self.masses[i - steps]
-            } else {
-                0.0
-            };
-            self.masses[i] = lie * self.masses[i] + truth * told;
-        }
-        self.origin -= &self.step * RBig::from(steps) / RBig::from(2u8);
-        self.roundings += 2;
-        self.infinite += UNDERFLOW;
     }
 
     /// Cuts off the largest losses, as long as their mass is at most `cut`, and moves as much of
@@ -228,66 +220,9 @@ pub(super) fn to_f64_up(value: &Float) -> f64 {
     value.to_exact(Round::Up).to_f64(Round::Up)
 }
 
-/// Grid points times responses, at most: what bounds the time.
-const WORK: u64 = 1 << 26;
-
-/// Randomized responses whose parameters have been rounded up to multiples of one half step.
-pub(super) fn rounded_responses(groups: &[Group]) -> Option<Grid> {
-    let responses: u64 = groups.iter().map(|group| group.count).sum();
-    let points = (WORK / responses.max(1)).clamp(1 << 10, 1 << 20);
-    let sum = groups.iter().fold(RBig::ZERO, |sum, group| {
-        sum + &group.epsilon * RBig::from(group.count)
-    });
-    let half_step = sum / RBig::from(points);
-    let mut grid = Grid::zero(&(&half_step * RBig::from(2u8)));
-    for group in groups {
-        let steps = (&group.epsilon / &half_step).ceil();
-        let epsilon = RBig::from(steps.clone()) * &half_step;
-        let odds = Interval::rational(&epsilon, 192).exp()?;
-        let one = Interval::int(1u8, 192);
-        let lie = one.div(&(&one + &odds))?;
-        let truth = &odds * &lie;
-        let steps = usize::try_from(steps).ok()?;
-        for _ in 0..group.count {
-            grid.respond(steps, to_f64_up(&truth.hi), to_f64_up(&lie.hi));
-        }
-    }
-    Some(grid)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::different::DifferentLoss;
-    use super::super::optimal::epsilon_of;
     use super::*;
-
-    fn groups(count: u64) -> Vec<Group> {
-        let epsilon = |i: u64| RBig::from(100 + 7 * i) / RBig::from(1000u32);
-        (0..count)
-            .map(|i| Group {
-                epsilon: epsilon(i),
-                count: 1,
-            })
-            .collect()
-    }
-
-    #[test]
-    fn rounded_parameters_are_just_above_the_exact_composition() {
-        let groups = groups(14);
-        for delta in ["0.1", "1e-6", "1e-30"] {
-            let delta: Exact = delta.parse().unwrap();
-            let sum = "10".parse().unwrap();
-            let exactly = epsilon_of(&delta, &[], sum, |_, bits| {
-                DifferentLoss::new(&groups, bits)
-            });
-            let found = rounded_responses(&groups).unwrap().epsilon_at(&delta);
-            assert!(found >= exactly, "{found} {exactly}");
-            assert!(
-                found <= exactly.clone() + "0.0001".parse::<Exact>().unwrap(),
-                "{found} {exactly}"
-            );
-        }
-    }
 
     #[test]
     fn cutting_off_only_raises_delta() {

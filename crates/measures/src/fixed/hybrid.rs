@@ -110,6 +110,9 @@ mod tests {
             let found = Hybrid.compose(&losses).unwrap();
             for order in permutations(&losses) {
                 let other = in_order(&order);
+                if other.is_infinite() {
+                    continue;
+                }
                 prop_assert_eq!(other.epsilon(), found.epsilon());
                 // Both are rounded up, by a relative 1e-15 per term.
                 let slack = other.delta().mul(&"1e-13".parse().unwrap(), Round::Up);

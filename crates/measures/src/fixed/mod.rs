@@ -15,8 +15,10 @@ mod grid;
 mod hybrid;
 mod numerical;
 mod optimal;
+mod path;
 mod product;
 mod rule_optimal;
+mod spread;
 
 pub use advanced::Advanced;
 pub use hybrid::Hybrid;

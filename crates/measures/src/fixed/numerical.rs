@@ -5,8 +5,8 @@ use exact::{Exact, Round};
 
 use super::grid::Grid;
 use super::product::atoms;
+use super::spread::spread;
 use crate::convert::profile_to_tradeoff;
-use crate::numeric::{Interval, refine};
 use crate::{FixedRule, Interleaving, Measure, Profile, ProfileDp, Rule, RuleError};
 
 /// Numerical composition of profiles: each child's privacy loss distribution is put on a grid, and the grids are
@@ -14,8 +14,9 @@ use crate::{FixedRule, Interleaving, Measure, Profile, ProfileDp, Rule, RuleErro
 /// under composition: Zhu–Dong–Wang 2022, Thm 10).
 ///
 /// Hypotheses: all losses are fixed before the first launch. Children may be interactive and interleave, with finite
-/// communication (000 §3, C11 of the spec). Rounding: up, by less than one step of the grid in the loss of each child,
-/// plus at most `tail` in δ, plus a relative 1e-10.
+/// communication (000 §3, C11 of the spec). Rounding: up, by less than one step of the grid in the loss of each child
+/// (in practice by much less: a loss between two points is shared between them), plus at most `tail` in δ, plus a
+/// relative 1e-10.
 ///
 /// ```
 /// use measures::fixed::Numerical;
@@ -82,31 +83,25 @@ impl Numerical {
         let mut finite = Vec::new();
         let mut infinite = 0.0;
         for (p, q) in atoms(&profile_to_tradeoff(profile)) {
-            let mass = Exact::from_rational(&q, Round::Up)
-                .unwrap_or(Exact::ONE)
-                .to_f64(Round::Up);
-            match place(&p, &q, step) {
-                _ if q == RBig::ZERO => {}
-                Some(place) if place.unsigned_abs() < FARTHEST => finite.push((mass, place)),
-                Some(_) => return Err(self.too_fine()),
-                None => infinite = (infinite + mass) * (1.0 + f64::EPSILON),
+            if q == RBig::ZERO {
+                continue;
             }
+            if p == RBig::ZERO {
+                let mass = Exact::from_rational(&q, Round::Up).unwrap_or(Exact::ONE);
+                infinite = (infinite + mass.to_f64(Round::Up)) * (1.0 + f64::EPSILON);
+                continue;
+            }
+            let points = spread(&q, &(&q / &p), step).ok_or_else(|| self.too_fine())?;
+            if points
+                .iter()
+                .any(|(_, place)| place.unsigned_abs() > FARTHEST)
+            {
+                return Err(self.too_fine());
+            }
+            finite.extend(points);
         }
         Ok(Grid::from_atoms(step, &finite, infinite))
     }
-}
-
-/// The first point of the grid at or above `ln(q/p)`; `None` if that is infinite.
-fn place(p: &RBig, q: &RBig, step: &RBig) -> Option<i64> {
-    if *p == RBig::ZERO || *q == RBig::ZERO {
-        return None;
-    }
-    if p == q {
-        return Some(0);
-    }
-    let loss = refine(|bits| Interval::rational(&(q / p), bits).ln())?;
-    let place = (loss.hi.to_rational() / step).ceil();
-    Some(i64::try_from(place).unwrap_or(i64::MAX))
 }
 
 /// A child's loss reaches at most this many steps from zero.

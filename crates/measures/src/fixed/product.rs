@@ -1,19 +1,18 @@
 //! Rule D5, first form: products of trade-off functions.
 
-use dashu_int::IBig;
-use dashu_int::ops::Gcd;
 use dashu_ratio::RBig;
 
 use super::coarsen::coarsened;
+use super::path::Path;
 use crate::hull::Corner;
-use crate::{FixedRule, Interleaving, Rule, RuleError, Tradeoff, TradeoffDp};
+use crate::{FixedRule, Interleaving, Measure, Rule, RuleError, Tradeoff, TradeoffDp};
 
 /// The product `f₁ ⊗ f₂ ⊗ …` of trade-off functions (Dong–Roth–Su 2019, Thm 3.2): the trade-off function of the
-/// product laws. A piecewise linear function belongs to two discrete laws, whose products are multiplied out exactly and
-/// sorted by likelihood ratio.
+/// product laws. A piecewise linear function belongs to two discrete laws, whose products are multiplied out and sorted by
+/// likelihood ratio.
 ///
 /// Hypotheses: all losses are fixed before the first launch. Children may be interactive and interleave, with finite
-/// communication (000 §3, C11 of the spec). Rounding: down, which claims less: corners to 128 bits, and from more than
+/// communication (000 §3, C11 of the spec). Rounding: down, which claims less: corners to multiples of `2^-256` and 128 bits, and from more than
 /// [`corners`](TradeoffProduct::corners) corners to fewer tangents.
 ///
 /// ```
@@ -52,6 +51,22 @@ impl TradeoffProduct {
         Ok(TradeoffProduct { corners })
     }
 
+    /// The products of neighbours. Equal pairs in a row are multiplied once.
+    fn in_pairs(&self, parts: &[Path]) -> Vec<Path> {
+        let mut products: Vec<Path> = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut last: Option<&[Path]> = None;
+        for pair in parts.chunks(2) {
+            let product = match (pair, products.last()) {
+                (_, Some(known)) if last == Some(pair) => known.clone(),
+                ([f, g], _) => coarsened(f.product(g), self.corners),
+                (rest, _) => rest[0].clone(),
+            };
+            products.push(product);
+            last = Some(pair);
+        }
+        products
+    }
+
     /// How many corners are kept.
     pub const fn corners(&self) -> usize {
         self.corners
@@ -74,22 +89,24 @@ impl Rule for TradeoffProduct {
 
 impl FixedRule for TradeoffProduct {
     fn compose(&self, losses: &[Tradeoff]) -> Result<Tradeoff, RuleError> {
-        let mut losses = losses
+        // A child without loss changes nothing, and would only cost a rounding.
+        let losses: Vec<&Tradeoff> = losses
             .iter()
-            .map(|loss| coarsened(loss.clone(), self.corners));
-        let Some(first) = losses.next() else {
-            return Ok(crate::Measure::zero(&TradeoffDp));
-        };
-        Ok(losses.fold(first, |product, next| {
-            coarsened(product_of(&product, &next), self.corners)
-        }))
+            .filter(|loss| **loss != TradeoffDp.zero())
+            .collect();
+        if let [only] = losses[..] {
+            return Ok(only.clone());
+        }
+        let paths = losses.into_iter().map(Path::of);
+        let mut parts: Vec<Path> = paths.map(|path| coarsened(path, self.corners)).collect();
+        // In pairs, so that a path is made coarser only log k times.
+        while parts.len() > 1 {
+            parts = self.in_pairs(&parts);
+        }
+        Ok(parts
+            .first()
+            .map_or_else(|| TradeoffDp.zero(), Path::to_tradeoff))
     }
-}
-
-/// An outcome with its masses under both laws, as integers over a common denominator.
-struct Atom {
-    false_alarm: IBig,
-    detection: IBig,
 }
 
 /// The two laws of a trade-off function: each segment is an outcome, and so are the jump at `x = 0` and the flat end.
@@ -104,58 +121,4 @@ pub(super) fn atoms(function: &Tradeoff) -> Vec<(RBig, RBig)> {
     masses
         .filter(|(p, q)| *p > RBig::ZERO || *q > RBig::ZERO)
         .collect()
-}
-
-fn integral(function: &Tradeoff) -> (Vec<Atom>, IBig) {
-    let atoms = atoms(function);
-    let denominators = atoms
-        .iter()
-        .flat_map(|(p, q)| [p.denominator(), q.denominator()]);
-    let common = denominators.fold(IBig::ONE, |common, next| {
-        let next = IBig::from(next.clone());
-        let shared = IBig::from((&common).gcd(&next));
-        common * next / shared
-    });
-    let scale = RBig::from(common.clone());
-    let whole = |mass: &RBig| (mass * &scale).floor();
-    let atom = |(p, q): &(RBig, RBig)| Atom {
-        false_alarm: whole(p),
-        detection: whole(q),
-    };
-    (atoms.iter().map(atom).collect(), common)
-}
-
-/// The product of two functions, its corners rounded down.
-fn product_of(f: &Tradeoff, g: &Tradeoff) -> Tradeoff {
-    let (f_atoms, f_scale) = integral(f);
-    let (g_atoms, g_scale) = integral(g);
-    let mut atoms: Vec<Atom> = f_atoms
-        .iter()
-        .flat_map(|a| {
-            g_atoms.iter().map(|b| Atom {
-                false_alarm: &a.false_alarm * &b.false_alarm,
-                detection: &a.detection * &b.detection,
-            })
-        })
-        .filter(|atom| !atom.false_alarm.is_zero() || !atom.detection.is_zero())
-        .collect();
-    // The best test rejects the largest ratio of detection to false alarm first.
-    atoms.sort_by(|a, b| (&b.detection * &a.false_alarm).cmp(&(&a.detection * &b.false_alarm)));
-    let total = f_scale * g_scale;
-    let scale = RBig::from(total.clone());
-    let (mut x, mut y) = (IBig::ZERO, total);
-    let mut corners = Vec::with_capacity(atoms.len() + 1);
-    for atom in atoms {
-        if !atom.false_alarm.is_zero() {
-            corners.push(corner(&x, &y, &scale));
-        }
-        x += atom.false_alarm;
-        y -= atom.detection;
-    }
-    corners.push(corner(&x, &y, &scale));
-    Tradeoff::below(&corners)
-}
-
-fn corner(x: &IBig, y: &IBig, scale: &RBig) -> Corner {
-    Corner::new(RBig::from(x.clone()) / scale, RBig::from(y.clone()) / scale)
 }

@@ -15,6 +15,41 @@ use super::probability::Probability;
 /// `sample` and the enumeration must describe the same law: the first runs in production, the second is what an
 /// auditor checks. A distribution with infinitely many outcomes enumerates the first of them and bounds the rest by
 /// [`missing`](Self::missing).
+///
+/// ```
+/// use queryable::coins::{Distribution, Probability, Rng};
+///
+/// /// How often a fair coin falls heads before the first tails; the first ten outcomes are enumerated.
+/// struct Heads;
+///
+/// impl Distribution for Heads {
+///     type Outcome = u32;
+///     fn sample(&self, bits: &mut dyn Rng) -> u32 {
+///         let mut heads = 0;
+///         loop {
+///             match bits.next_u64() {
+///                 0 => heads += 64,
+///                 word => return heads + word.trailing_zeros(),
+///             }
+///         }
+///     }
+///     fn arity(&self) -> usize { 10 }
+///     fn outcome(&self, index: usize) -> (u32, Probability) {
+///         let one_in = |n| Probability::new(1, n).unwrap_or(Probability::ZERO);
+///         (index as u32, one_in(2 << index))
+///     }
+///     fn missing(&self) -> Probability {
+///         Probability::new(1, 1 << 10).unwrap_or(Probability::ZERO)
+///     }
+/// }
+///
+/// let all = queryable::coins::enumerate(10, |script| {
+///     queryable::Root::scripted(script).run([], |scope| scope.draw(&Heads))
+/// })?;
+/// assert_eq!(all.missing, Probability::new(1, 1024)?);
+/// assert_eq!(all.law()[&Ok(3)], *Probability::new(1, 16)?.as_rational());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Distribution {
     /// What is drawn.
     type Outcome;

@@ -10,6 +10,11 @@ mod probability;
 mod script;
 mod stream;
 
+/// The type of sums of probabilities, from `dashu`.
+pub use dashu_ratio::RBig;
+/// The random bits that [`Distribution::sample`] draws from.
+pub use rand_core::Rng;
+
 pub use distribution::{Bit, Categorical, Distribution, DistributionError, Uniform};
 pub use enumerate::{EnumerateError, Enumeration, enumerate};
 pub use probability::{NotAProbability, Probability};
