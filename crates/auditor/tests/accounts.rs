@@ -9,8 +9,8 @@ use common::{Table, always, probability};
 use dashu_ratio::RBig;
 use exact::Exact;
 use measures::{
-    ApproxZcdp, Basic, Epsilon, Measure, Metric, PrivacyMap, PureDp, RhoDelta, SymmetricDistance, Tallied, Tally,
-    TimeUniform,
+    ApproxZcdp, Basic, Epsilon, Measure, Metric, PrivacyMap, PureDp, RhoDelta, SymmetricDistance,
+    Tallied, Tally, TimeUniform,
     adaptive::{RogersOdometer, TimeUniformBasic, TimeUniformRogers},
 };
 use odometer::{AnyOf, LaunchError, Measurement, Odometer, Session, Space, TimeUniformOdometer};
@@ -42,7 +42,9 @@ fn response<T: Send + Sync + 'static>(
 ) -> Measurement<AnyOf<T>, SymmetricDistance, PureDp, bool> {
     let map = PrivacyMap::linear(SymmetricDistance, PureDp, epsilon(n).into());
     let lie = Bit::new(probability(1, n + 1));
-    Measurement::new("response", space, map, move |data: &Arc<T>, scope| Ok(bit(data) ^ scope.draw(&lie)?))
+    Measurement::new("response", space, map, move |data: &Arc<T>, scope| {
+        Ok(bit(data) ^ scope.draw(&lie)?)
+    })
 }
 
 fn bits() -> Space<AnyOf<bool>, SymmetricDistance> {
@@ -63,22 +65,37 @@ fn nested_accounts_never_pass_the_organisation() {
     for reserved in [false, true] {
         let report = audit(|input: Input, root: &Root| {
             let rule = Basic::new(PureDp);
-            let filter = Odometer::new(bits(), rule).filter(1, budget.clone()).map_err(failed)?;
-            let organisation = filter.invoke_in(root, Arc::new(input == Input::One)).map_err(failed)?;
+            let filter = Odometer::new(bits(), rule)
+                .filter(1, budget.clone())
+                .map_err(failed)?;
+            let organisation = filter
+                .invoke_in(root, Arc::new(input == Input::One))
+                .map_err(failed)?;
             let cap = Epsilon::from(epsilon(3));
             let team: Session<_, _, Basic<PureDp>> = match reserved {
                 true => organisation
-                    .launch(&Odometer::new(bits(), Basic::new(PureDp)).filter(1, cap).map_err(failed)?)
+                    .launch(
+                        &Odometer::new(bits(), Basic::new(PureDp))
+                            .filter(1, cap)
+                            .map_err(failed)?,
+                    )
                     .map_err(failed)?,
                 false => organisation.nest_capped(1, cap).map_err(failed)?,
             };
-            Ok(player(move |Launch { team: inside, factor }| {
-                let session = if inside { &team } else { &organisation };
-                shown(session.launch(&response(bits(), factor, |bit| *bit)))
-            }))
+            Ok(player(
+                move |Launch {
+                          team: inside,
+                          factor,
+                      }| {
+                    let session = if inside { &team } else { &organisation };
+                    shown(session.launch(&response(bits(), factor, |bit| *bit)))
+                },
+            ))
         })
         .asking(4, |_: &[Round<Launch, u8>]| {
-            [(false, 2), (false, 3), (true, 2), (true, 3)].map(|(team, factor)| Launch { team, factor }).to_vec()
+            [(false, 2), (false, 3), (true, 2), (true, 3)]
+                .map(|(team, factor)| Launch { team, factor })
+                .to_vec()
         })
         .unwrap();
         assert!(report.claims(&budget).unwrap().holds());
@@ -97,12 +114,24 @@ fn two_parts() -> (Report<usize, u8>, [Epsilon; 2]) {
     let open = |input: Input, root: &Root| {
         // One record more in each part on input 1: distance 2.
         let data: Records = input.pick(vec![], vec![(0, true), (1, true)]);
-        let session = Odometer::new(space, Basic::new(PureDp)).open_in(root, Arc::new(data)).map_err(failed)?;
-        let regions = session.partition(|record: &(u8, bool)| record.0).map_err(failed)?;
+        let session = Odometer::new(space, Basic::new(PureDp))
+            .open_in(root, Arc::new(data))
+            .map_err(failed)?;
+        let regions = session
+            .partition(|record: &(u8, bool)| record.0)
+            .map_err(failed)?;
         let mut parts = vec![];
         for part in 0..2 {
-            let filter = Odometer::new(space, Basic::new(PureDp)).filter(2, epsilon(3).into()).map_err(failed)?;
-            parts.push(regions.part(part).map_err(failed)?.launch(&filter).map_err(failed)?);
+            let filter = Odometer::new(space, Basic::new(PureDp))
+                .filter(2, epsilon(3).into())
+                .map_err(failed)?;
+            parts.push(
+                regions
+                    .part(part)
+                    .map_err(failed)?
+                    .launch(&filter)
+                    .map_err(failed)?,
+            );
         }
         Ok::<_, AskError>((session, parts))
     };
@@ -117,7 +146,9 @@ fn two_parts() -> (Report<usize, u8>, [Epsilon; 2]) {
     let report = audit(|input, root: &Root| {
         let (_, parts) = open(input, root)?;
         let answer = answer.clone();
-        Ok(player(move |part: usize| shown(parts[part].launch(&answer))))
+        Ok(player(move |part: usize| {
+            shown(parts[part].launch(&answer))
+        }))
     })
     .asking(3, |_: &[Round<usize, u8>]| vec![0, 1])
     .unwrap();
@@ -147,9 +178,14 @@ fn interactive<M: Measure, MI: Metric<Distance = u32>>(
 ) -> Measurement<AnyOf<bool>, MI, M, Queryable<usize, usize>> {
     let map = PrivacyMap::constant_up_to(metric.clone(), measure, 1, loss);
     let table = table.clone();
-    Measurement::new("interactive", Space::any::<bool>(metric), map, move |bit: &Arc<bool>, scope| {
-        scope.spawn(table.machine(if **bit { Input::One } else { Input::Zero }))
-    })
+    Measurement::new(
+        "interactive",
+        Space::any::<bool>(metric),
+        map,
+        move |bit: &Arc<bool>, scope| {
+            scope.spawn(table.machine(if **bit { Input::One } else { Input::Zero }))
+        },
+    )
 }
 
 /// What can be done with sequential children.
@@ -161,15 +197,26 @@ enum Turn {
 
 #[test]
 fn sequential_measures_take_turns() {
-    let table = Table { rounds: 2, answers: 2, hidden: true, weights: vec![5, 7, 6, 8, 7, 5, 9, 6, 8, 7, 5] };
+    let table = Table {
+        rounds: 2,
+        answers: 2,
+        hidden: true,
+        weights: vec![5, 7, 6, 8, 7, 5, 9, 6, 8, 7, 5],
+    };
     let loss: RhoDelta = "(0.2, 0)".parse().unwrap();
-    let alone = audit(|input, root: &Root| root.spawn(table.machine(input))).asking(2, always(vec![0, 1])).unwrap();
+    let alone = audit(|input, root: &Root| root.spawn(table.machine(input)))
+        .asking(2, always(vec![0, 1]))
+        .unwrap();
     assert!(alone.claims(&loss).unwrap().holds());
     let budget: RhoDelta = "(0.4, 0)".parse().unwrap();
     let child = interactive(SymmetricDistance, ApproxZcdp, loss, &table);
     let report = audit(|input: Input, root: &Root| {
-        let filter = Odometer::new(bits(), Basic::new(ApproxZcdp)).filter(1, budget.clone()).map_err(failed)?;
-        let session = filter.invoke_in(root, Arc::new(input == Input::One)).map_err(failed)?;
+        let filter = Odometer::new(bits(), Basic::new(ApproxZcdp))
+            .filter(1, budget.clone())
+            .map_err(failed)?;
+        let session = filter
+            .invoke_in(root, Arc::new(input == Input::One))
+            .map_err(failed)?;
         let (mut machines, child): (Vec<Queryable<usize, usize>>, _) = (vec![], child.clone());
         Ok(player(move |turn: Turn| match turn {
             Turn::Launch => match session.launch(&child) {
@@ -184,17 +231,32 @@ fn sequential_measures_take_turns() {
         }))
     })
     .asking(5, |history: &[Round<Turn, usize>]| {
-        let started = history.iter().filter(|round| round.answer == Ok(100)).count();
+        let started = history
+            .iter()
+            .filter(|round| round.answer == Ok(100))
+            .count();
         let asks = (0..started).flat_map(|number| [Turn::Ask(number, 0), Turn::Ask(number, 1)]);
-        std::iter::once(Turn::Launch).filter(|_| started < 2).chain(asks).collect()
+        std::iter::once(Turn::Launch)
+            .filter(|_| started < 2)
+            .chain(asks)
+            .collect()
     })
     .unwrap();
     assert!(report.claims(&budget).unwrap().holds());
     // The older child is out of turn once a newer one was launched, whatever the answers.
     let (always_refused, _) = report
         .ever(Input::Zero, |history, _, _| {
-            let launched = history.iter().filter(|round| round.answer == Ok(100)).count();
-            let late = matches!(history.last(), Some(Round { query: Turn::Ask(0, _), answer: Ok(_) }));
+            let launched = history
+                .iter()
+                .filter(|round| round.answer == Ok(100))
+                .count();
+            let late = matches!(
+                history.last(),
+                Some(Round {
+                    query: Turn::Ask(0, _),
+                    answer: Ok(_)
+                })
+            );
             launched == 2 && late
         })
         .unwrap();
@@ -204,7 +266,9 @@ fn sequential_measures_take_turns() {
 #[test]
 fn time_uniform_odometers_keep_their_promise() {
     let open = |input: Input, root: &Root| {
-        let rule = TimeUniformRogers::new(RogersOdometer::new("0.2".parse().unwrap(), 16).map_err(failed)?);
+        let rule = TimeUniformRogers::new(
+            RogersOdometer::new("0.2".parse().unwrap(), 16).map_err(failed)?,
+        );
         let session = TimeUniformOdometer::new(bits(), rule)
             .open_in(root, Arc::new(input == Input::One))
             .map_err(failed)?;
@@ -216,11 +280,19 @@ fn time_uniform_odometers_keep_their_promise() {
     let after = |rounds: usize| rogers.start().after(&epsilon(3).into(), rounds as u64);
     for input in Input::BOTH {
         let (passed, _) = report
-            .ever_passes(input, Tail::Both, |history| rogers.bound(&after(history.len())).bound().epsilon().clone())
+            .ever_passes(input, Tail::Both, |history| {
+                rogers
+                    .bound(&after(history.len()))
+                    .bound()
+                    .epsilon()
+                    .clone()
+            })
             .unwrap();
         assert!(passed.most <= common::ratio(1, 5));
         let basic = |history: &[Round<(), u8>]| {
-            let tally = TimeUniformBasic.start().after(&epsilon(3).into(), history.len() as u64);
+            let tally = TimeUniformBasic
+                .start()
+                .after(&epsilon(3).into(), history.len() as u64);
             Exact::clone(TimeUniformBasic.bound(&tally).bound().value())
         };
         let (passed, _) = report.ever_passes(input, Tail::Both, basic).unwrap();

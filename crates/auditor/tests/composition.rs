@@ -3,10 +3,7 @@
 
 mod common;
 
-use auditor::{
-    Direction, Factor, Input, Part, Report, audit,
-    simulate::randomized_response,
-};
+use auditor::{Direction, Factor, Input, Part, Report, audit, simulate::randomized_response};
 use common::{Table, always, ratio};
 use dashu_ratio::RBig;
 use proptest::prelude::*;
@@ -28,12 +25,19 @@ fn optimal(parameters: &[(RBig, RBig)], t: &RBig) -> RBig {
         }
         excess += (&sides[0] - t * &sides[1]).max(RBig::ZERO);
     }
-    let kept = parameters.iter().fold(RBig::ONE, |product, (_, delta)| product * (RBig::ONE - delta));
+    let kept = parameters.iter().fold(RBig::ONE, |product, (_, delta)| {
+        product * (RBig::ONE - delta)
+    });
     RBig::ONE - kept * (RBig::ONE - excess)
 }
 
 fn table(rounds: usize, hidden: bool) -> impl Strategy<Value = Table> {
-    prop::collection::vec(1u64..9, 17).prop_map(move |weights| Table { rounds, answers: 2, hidden, weights })
+    prop::collection::vec(1u64..9, 17).prop_map(move |weights| Table {
+        rounds,
+        answers: 2,
+        hidden,
+        weights,
+    })
 }
 
 fn alone(table: &Table) -> Report<usize, usize> {
@@ -44,18 +48,24 @@ fn alone(table: &Table) -> Report<usize, usize> {
 
 fn concurrently(tables: &[Table]) -> Report<Routed<usize>, usize> {
     let build = |input: Input, root: &Root| {
-        let parts = tables.iter().map(|table| Box::new(table.machine(input)) as Boxed<usize, usize>);
+        let parts = tables
+            .iter()
+            .map(|table| Box::new(table.machine(input)) as Boxed<usize, usize>);
         root.spawn(ConComp::new(parts.collect(), Unparsable::Refuse))
     };
     let part = |(to, table): (usize, &Table)| {
-        Part::new(table.rounds, move |_: &[_]| vec![Routed { to, query: 0 }, Routed { to, query: 1 }])
+        Part::new(table.rounds, move |_: &[_]| {
+            vec![Routed { to, query: 0 }, Routed { to, query: 1 }]
+        })
     };
     let parts: Vec<_> = tables.iter().enumerate().map(part).collect();
     audit(build).concurrently(&parts).unwrap()
 }
 
 fn factors() -> impl Iterator<Item = Factor> {
-    [(1, 1), (5, 4), (2, 1), (3, 1), (6, 1)].into_iter().map(|(n, d)| Factor::new(n, d).unwrap())
+    [(1, 1), (5, 4), (2, 1), (3, 1), (6, 1)]
+        .into_iter()
+        .map(|(n, d)| Factor::new(n, d).unwrap())
 }
 
 proptest! {
@@ -165,18 +175,30 @@ fn a_handle_whose_clone_copies_the_state_is_refuted() {
     // The real handles: a clone is the same machine.
     let shared = |input: Input, root: &Root| {
         let mut seen = false;
-        let original = root.spawn(machine(move |(), scope: &mut Scope<'_>| one_answer(input, &mut seen, scope)))?;
+        let original = root.spawn(machine(move |(), scope: &mut Scope<'_>| {
+            one_answer(input, &mut seen, scope)
+        }))?;
         let clone = original.clone();
-        Ok(auditor::player(move |copy: bool| if copy { clone.ask(()) } else { original.ask(()) }))
+        Ok(auditor::player(move |copy: bool| {
+            if copy {
+                clone.ask(())
+            } else {
+                original.ask(())
+            }
+        }))
     };
     let report = audit(shared).asking(2, always(vec![false, true])).unwrap();
     assert!(report.claims(&claimed).unwrap().holds());
     // A handle that copies.
     fn copied(input: Input) -> impl Machine<Query = bool, Answer = bool> {
         let mut seen = [false, false];
-        machine(move |copy: bool, scope: &mut Scope<'_>| one_answer(input, &mut seen[usize::from(copy)], scope))
+        machine(move |copy: bool, scope: &mut Scope<'_>| {
+            one_answer(input, &mut seen[usize::from(copy)], scope)
+        })
     }
-    let report = audit(|input, root: &Root| root.spawn(copied(input))).asking(2, always(vec![false, true])).unwrap();
+    let report = audit(|input, root: &Root| root.spawn(copied(input)))
+        .asking(2, always(vec![false, true]))
+        .unwrap();
     let verdict = report.claims(&claimed).unwrap();
     println!("a clone that copies the state: {verdict}");
     assert!(verdict.attack().is_some());

@@ -20,15 +20,25 @@ struct Pair {
 }
 
 fn same(copy: usize, bit: bool) -> Pair {
-    Pair { copy, halves: (bit, bit) }
+    Pair {
+        copy,
+        halves: (bit, bit),
+    }
 }
 
 fn differing(copy: usize) -> Pair {
-    Pair { copy, halves: (false, true) }
+    Pair {
+        copy,
+        halves: (false, true),
+    }
 }
 
 /// Copies of a machine over bits, behind the identifier that picks the half.
-fn copies<M>(count: usize, root: &Root, one: impl Fn() -> M) -> Result<Vec<Queryable<bool, u8>>, AskError>
+fn copies<M>(
+    count: usize,
+    root: &Root,
+    one: impl Fn() -> M,
+) -> Result<Vec<Queryable<bool, u8>>, AskError>
 where
     M: queryable::Machine<Query = bool, Answer = u8> + 'static,
 {
@@ -63,7 +73,12 @@ fn allowed(count: usize) -> impl Fn(&[Round<Pair, u8>]) -> Vec<Pair> {
         let used = history.iter().find(differed).map(|round| round.query.copy);
         let mut offered = vec![];
         for copy in 0..count {
-            if history.iter().filter(|round| round.query.copy == copy).count() == 2 {
+            if history
+                .iter()
+                .filter(|round| round.query.copy == copy)
+                .count()
+                == 2
+            {
                 continue;
             }
             offered.push(same(copy, false));
@@ -75,7 +90,11 @@ fn allowed(count: usize) -> impl Fn(&[Round<Pair, u8>]) -> Vec<Pair> {
     }
 }
 
-fn leaky(count: usize, depth: usize, offer: impl Fn(&[Round<Pair, u8>]) -> Vec<Pair> + Sync) -> Report<Pair, u8> {
+fn leaky(
+    count: usize,
+    depth: usize,
+    offer: impl Fn(&[Round<Pair, u8>]) -> Vec<Pair> + Sync,
+) -> Report<Pair, u8> {
     audit(move |input, root: &Root| Ok(identified(copies(count, root, || m_delta(1, 10))?, input)))
         .asking(depth, offer)
         .unwrap()
@@ -88,18 +107,29 @@ fn parallel_composition_with_updates_pays_for_every_copy() {
     assert_eq!(tv(&leaky(1, 2, allowed(1))), ratio(1, 10));
     let two = leaky(2, 4, allowed(2));
     assert_eq!(tv(&two), ratio(19, 100));
-    println!("(0, 0.1) twice, only one copy with differing pairs:\n{}", two.best_attack(&Factor::ONE));
+    println!(
+        "(0, 0.1) twice, only one copy with differing pairs:\n{}",
+        two.best_attack(&Factor::ONE)
+    );
     // The first-bad-answer adversary (003 Thm 5.2): the next copy while the answer is ⊤, the differing pair on ⊥.
     let strike = |history: &[Round<Pair, u8>]| match history.last() {
-        Some(Round { answer: Ok(3), query }) => vec![differing(query.copy)],
-        Some(Round { answer: Ok(0 | 1), .. }) => vec![],
+        Some(Round {
+            answer: Ok(3),
+            query,
+        }) => vec![differing(query.copy)],
+        Some(Round {
+            answer: Ok(0 | 1), ..
+        }) => vec![],
         _ if history.len() < 10 => vec![same(history.len(), false)],
         _ => vec![],
     };
     let truth = |l: usize| RBig::ONE - (0..l).fold(RBig::ONE, |kept, _| kept * ratio(9, 10));
     for count in [5usize, 10] {
         let offer = |history: &[Round<Pair, u8>]| {
-            strike(history).into_iter().filter(|pair| pair.copy < count).collect()
+            strike(history)
+                .into_iter()
+                .filter(|pair| pair.copy < count)
+                .collect()
         };
         assert_eq!(tv(&leaky(count, 2 * count + 1, offer)), truth(count));
     }
@@ -107,7 +137,10 @@ fn parallel_composition_with_updates_pays_for_every_copy() {
     // First-pair consistent: a differing pair must be the first. Then only one copy ever counts.
     let consistent = |history: &[Round<Pair, u8>]| -> Vec<Pair> {
         let first = |pair: &Pair| !history.iter().any(|round| round.query.copy == pair.copy);
-        allowed(2)(history).into_iter().filter(|pair| pair.halves.0 == pair.halves.1 || first(pair)).collect()
+        allowed(2)(history)
+            .into_iter()
+            .filter(|pair| pair.halves.0 == pair.halves.1 || first(pair))
+            .collect()
     };
     assert_eq!(tv(&leaky(2, 4, consistent)), RBig::ZERO);
 }
@@ -125,8 +158,15 @@ fn users_with_one_differing_pair_cost_one_user() {
     let report = audit(move |input, root: &Root| Ok(identified(copies(3, root, rr)?, input)))
         .asking(3, |history: &[Round<Pair, u8>]| {
             let fresh = |copy: &usize| !history.iter().any(|round| round.query.copy == *copy);
-            let differed = history.iter().any(|round| round.query.halves.0 != round.query.halves.1);
-            let pairs = |copy| [Some(same(copy, false)), (!differed).then_some(differing(copy))];
+            let differed = history
+                .iter()
+                .any(|round| round.query.halves.0 != round.query.halves.1);
+            let pairs = |copy| {
+                [
+                    Some(same(copy, false)),
+                    (!differed).then_some(differing(copy)),
+                ]
+            };
             (0..3).filter(fresh).flat_map(pairs).flatten().collect()
         })
         .unwrap();
@@ -150,18 +190,22 @@ fn oblivious_adversaries_see_less_than_adaptive_ones() {
     // Footnote 1: releases r in 1..=10; if the next query is r, publishes the data.
     let build = |input: Input, root: &Root| {
         let mut released = None;
-        root.spawn(machine(move |query: u64, scope: &mut Scope<'_>| match released {
-            None => {
-                let r = scope.draw(&Uniform::below(10).map_err(|_| AskError::failed("r"))?)?;
-                released = Some(r);
-                Ok(r)
-            }
-            Some(r) if r == query => Ok(100 + input.index() as u64),
-            Some(_) => Ok(99),
-        }))
+        root.spawn(machine(
+            move |query: u64, scope: &mut Scope<'_>| match released {
+                None => {
+                    let r = scope.draw(&Uniform::below(10).map_err(|_| AskError::failed("r"))?)?;
+                    released = Some(r);
+                    Ok(r)
+                }
+                Some(r) if r == query => Ok(100 + input.index() as u64),
+                Some(_) => Ok(99),
+            },
+        ))
     };
     let adaptive = audit(build)
-        .asking(2, |history: &[Round<u64, u64>]| (0..if history.is_empty() { 1 } else { 10 }).collect())
+        .asking(2, |history: &[Round<u64, u64>]| {
+            (0..if history.is_empty() { 1 } else { 10 }).collect()
+        })
         .unwrap();
     assert_eq!(adaptive.total_variation().value(), Some(&RBig::ONE));
     for guess in 0..10 {
@@ -189,12 +233,13 @@ fn letters(n: u64, d: u64) -> impl queryable::Machine<Query = bool, Answer = u8>
 fn parallel_composition_fails_without_swap_symmetry() {
     // One copy is exactly (−ln(1 − d), d/2)-private, for pairs (0,0), (1,1), (0,1) after an identical first pair.
     let (n, d) = (1, 100);
-    let one = audit(move |input, root: &Root| Ok(identified(copies(1, root, || letters(n, d))?, input)))
-        .asking(2, |history: &[Round<Pair, u8>]| match history.len() {
-            0 => vec![same(0, false), same(0, true)],
-            _ => vec![same(0, false), same(0, true), differing(0)],
-        })
-        .unwrap();
+    let one =
+        audit(move |input, root: &Root| Ok(identified(copies(1, root, || letters(n, d))?, input)))
+            .asking(2, |history: &[Round<Pair, u8>]| match history.len() {
+                0 => vec![same(0, false), same(0, true)],
+                _ => vec![same(0, false), same(0, true), differing(0)],
+            })
+            .unwrap();
     let factor = Factor::new(d, d - n).unwrap();
     assert_eq!(one.delta(&factor).value(), Some(&ratio(n as i64, 2 * d)));
     assert_eq!(one.factor(&ratio(n as i64, 2 * d)), Some(factor));
@@ -208,12 +253,16 @@ fn parallel_composition_fails_without_swap_symmetry() {
             let a = history[..l].iter().filter(|round| letter(round)).count();
             let most = a >= l - a;
             let mut matching = (0..l).filter(|&copy| letter(&history[copy]) == most);
-            let next = matching.nth(history.len() - l).filter(|_| history.len() < l + k);
+            let next = matching
+                .nth(history.len() - l)
+                .filter(|_| history.len() < l + k);
             next.map(differing).into_iter().collect()
         };
-        let report = audit(move |input, root: &Root| Ok(identified(copies(l, root, || letters(n, d))?, input)))
-            .asking(l + k, offer)
-            .unwrap();
+        let report = audit(move |input, root: &Root| {
+            Ok(identified(copies(l, root, || letters(n, d))?, input))
+        })
+        .asking(l + k, offer)
+        .unwrap();
         report.total_variation().value().cloned().unwrap()
     };
     assert_eq!(attack(3, 2, 2, 3), ratio(24, 27)); // above 23/27 = 1 − (1 − δ)(1 − δ')
@@ -228,7 +277,10 @@ fn parallel_composition_fails_without_swap_symmetry() {
         delta + RBig::ONE - kept
     };
     assert!(found > printed);
-    assert!((found.to_f64().value() - 0.0333396).abs() < 5e-8 && (printed.to_f64().value() - 0.0322889).abs() < 5e-8);
+    assert!(
+        (found.to_f64().value() - 0.0333396).abs() < 5e-8
+            && (printed.to_f64().value() - 0.0322889).abs() < 5e-8
+    );
 }
 
 #[test]
@@ -236,7 +288,10 @@ fn renyi_parallel_composition_is_unbounded() {
     // §4.4 at α = 2: ⊥ with probability p, then the true bit with probability q. R = q²/(1−q) + (1−q)²/q.
     let (p, q) = ((1u64, 50u64), (9u64, 10u64));
     let noisy = move || {
-        let (bottom, lie) = (Bit::new(probability(p.0, p.1)), Bit::new(probability(q.1 - q.0, q.1)));
+        let (bottom, lie) = (
+            Bit::new(probability(p.0, p.1)),
+            Bit::new(probability(q.1 - q.0, q.1)),
+        );
         let mut fallen = false;
         machine(move |bit: bool, scope: &mut Scope<'_>| {
             if fallen {
@@ -251,18 +306,27 @@ fn renyi_parallel_composition_is_unbounded() {
     let r = &q * &q / &lie + &lie * &lie / &q;
     for count in 1usize..=4 {
         let strike = move |history: &[Round<Pair, u8>]| match history.last() {
-            Some(Round { answer: Ok(3), query }) => vec![differing(query.copy)],
-            Some(Round { answer: Ok(0 | 1), .. }) => vec![],
+            Some(Round {
+                answer: Ok(3),
+                query,
+            }) => vec![differing(query.copy)],
+            Some(Round {
+                answer: Ok(0 | 1), ..
+            }) => vec![],
             _ if history.len() < count => vec![same(history.len(), false)],
             _ => vec![],
         };
-        let report = audit(move |input, root: &Root| Ok(identified(copies(count, root, noisy)?, input)))
-            .asking(2 * count + 1, strike)
-            .unwrap();
+        let report =
+            audit(move |input, root: &Root| Ok(identified(copies(count, root, noisy)?, input)))
+                .asking(2 * count + 1, strike)
+                .unwrap();
         let reached = RBig::ONE - (0..count).fold(RBig::ONE, |kept, _| kept * ratio(49, 50));
         let expected = RBig::ONE + reached * (&r - RBig::ONE);
         for direction in Direction::BOTH {
-            assert_eq!(report.power_sum(2, direction).unwrap(), Some(expected.clone()));
+            assert_eq!(
+                report.power_sum(2, direction).unwrap(),
+                Some(expected.clone())
+            );
         }
     }
 }

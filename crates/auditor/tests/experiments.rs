@@ -39,7 +39,10 @@ fn e1_randomized_response_simulates_pure_mechanisms() {
 #[test]
 fn e2_linear_programs_are_feasible_and_certified() {
     let found = e2::run(200, 4, 2).unwrap();
-    assert_eq!((found.trials, found.feasible, found.certified), (200, 200, 50));
+    assert_eq!(
+        (found.trials, found.feasible, found.certified),
+        (200, 200, 50)
+    );
     // The program can say no: with a smaller ε there is no such post-processing.
     let dice = shared::Dice::new(9).unwrap();
     let mechanism = shared::TwoRounds::roll(&dice, 5).unwrap();
@@ -56,8 +59,16 @@ fn e3_advanced_composition_is_no_time_uniform_odometer() {
     near(&found, &[0.10837, 0.14412, 0.18176, 0.21465], 5e-6);
     let found = crossed(0.1, Side::Both, &rounds, tight(0.1, 0.1));
     near(&found, &[0.14457, 0.18093, 0.21779, 0.24965], 5e-6);
-    near(&crossed(0.02, Side::One, &[3000], printed(0.02, 0.1)), &[0.1685], 5e-5);
-    near(&crossed(0.02, Side::Both, &[3000], printed(0.02, 0.1)), &[0.2749], 5e-5);
+    near(
+        &crossed(0.02, Side::One, &[3000], printed(0.02, 0.1)),
+        &[0.1685],
+        5e-5,
+    );
+    near(
+        &crossed(0.02, Side::Both, &[3000], printed(0.02, 0.1)),
+        &[0.2749],
+        5e-5,
+    );
     assert!(crossed(0.1, Side::Both, &[3000], whitehouse(0.1, 0.1))[0] > 0.2);
     assert!(crossed(0.1, Side::Both, &[3000], rogers(0.1, 0.1, 1024))[0] < 0.1);
 }

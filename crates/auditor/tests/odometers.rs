@@ -9,7 +9,9 @@ use auditor::{Claim, Factor, Report, Verdict};
 use common::{Table, ratio};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
-use lab::{Ask, Kind, Seen, Shelf, audit_filter, audit_filter_by, audit_truncated, epsilon, least_claim};
+use lab::{
+    Ask, Kind, Seen, Shelf, audit_filter, audit_filter_by, audit_truncated, epsilon, least_claim,
+};
 use measures::{
     Adaptive, ApproxDp, Basic, Epsilon, EpsilonDelta, FilterRule, GaussianDp, Mu, Orders, PureDp,
     RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, Rule, RuleError, Tallied, Tally, Total,
@@ -38,7 +40,11 @@ fn pure_shelf() -> Shelf<PureDp> {
     };
     Shelf {
         measure: PureDp,
-        entries: vec![with(Kind::response(3, 2)), with(Kind::response(3, 1)), with(interactive())],
+        entries: vec![
+            with(Kind::response(3, 2)),
+            with(Kind::response(3, 1)),
+            with(interactive()),
+        ],
     }
 }
 
@@ -77,7 +83,11 @@ fn tallies<R: Tallied>(rule: &R, losses: &[measures::ChildLoss<R>], most: usize)
     all
 }
 
-fn passes<L: Claim<Ask, Seen> + std::fmt::Display>(what: &str, report: &Report<Ask, Seen>, loss: &L) {
+fn passes<L: Claim<Ask, Seen> + std::fmt::Display>(
+    what: &str,
+    report: &Report<Ask, Seen>,
+    loss: &L,
+) {
     let verdict = report.claims(loss).unwrap();
     assert!(verdict.holds(), "{what} within {loss}: {verdict}");
 }
@@ -96,8 +106,16 @@ fn basic_filters_and_odometers_of_pure_losses() {
     let losses: Vec<Epsilon> = shelf.entries.iter().map(|entry| entry.1.clone()).collect();
     for tally in tallies(&rule, &losses, 2) {
         let budget = rule.loss(&tally).bound().clone();
-        passes("a filter", &audit_filter(&rule, &budget, &shelf, 3), &budget);
-        passes("a truncated view", &audit_truncated(&rule, &budget, &shelf, 3), &budget);
+        passes(
+            "a filter",
+            &audit_filter(&rule, &budget, &shelf, 3),
+            &budget,
+        );
+        passes(
+            "a truncated view",
+            &audit_truncated(&rule, &budget, &shelf, 3),
+            &budget,
+        );
     }
 }
 
@@ -105,9 +123,15 @@ fn basic_filters_and_odometers_of_pure_losses() {
 fn basic_and_improved_odometers_of_approximate_losses() {
     let shelf = approx_shelf();
     let losses: Vec<EpsilonDelta> = shelf.entries.iter().map(|entry| entry.1.clone()).collect();
-    fn check<R: Adaptive<Child = ApproxDp, Total = ApproxDp>>(rule: &R, shelf: &Shelf<ApproxDp>, losses: &[EpsilonDelta]) {
-        let totals: Vec<EpsilonDelta> =
-            tallies(rule, losses, 2).iter().map(|tally| rule.loss(tally).bound().clone()).collect();
+    fn check<R: Adaptive<Child = ApproxDp, Total = ApproxDp>>(
+        rule: &R,
+        shelf: &Shelf<ApproxDp>,
+        losses: &[EpsilonDelta],
+    ) {
+        let totals: Vec<EpsilonDelta> = tallies(rule, losses, 2)
+            .iter()
+            .map(|tally| rule.loss(tally).bound().clone())
+            .collect();
         // Attained totals, and joins of two of them.
         let mut limits = totals.clone();
         for a in &totals {
@@ -121,9 +145,17 @@ fn basic_and_improved_odometers_of_approximate_losses() {
             }
         }
         for limit in &limits {
-            passes("a truncated view", &audit_truncated(rule, limit, shelf, 3), limit);
+            passes(
+                "a truncated view",
+                &audit_truncated(rule, limit, shelf, 3),
+                limit,
+            );
         }
-        passes("a filter", &audit_filter(rule, &totals[4], shelf, 3), &totals[4]);
+        passes(
+            "a filter",
+            &audit_filter(rule, &totals[4], shelf, 3),
+            &totals[4],
+        );
     }
     check(&Basic::new(ApproxDp), &shelf, &losses);
     check(&ImprovedBasic, &shelf, &losses);
@@ -140,10 +172,30 @@ fn filters_with_slack() {
         // It admits something.
         assert!(report.total_variation().least > ratio(1, 10));
     };
-    check("Whitehouse", audit_filter(&WhitehouseFilter::new(slack.clone()).unwrap(), &budget, &shelf, 4));
-    check("zCDP", audit_filter(&ConcentratedFilter::new(slack.clone()).unwrap(), &budget, &shelf, 4));
+    check(
+        "Whitehouse",
+        audit_filter(
+            &WhitehouseFilter::new(slack.clone()).unwrap(),
+            &budget,
+            &shelf,
+            4,
+        ),
+    );
+    check(
+        "zCDP",
+        audit_filter(
+            &ConcentratedFilter::new(slack.clone()).unwrap(),
+            &budget,
+            &shelf,
+            4,
+        ),
+    );
     let rogers = RogersFilter::new("0.2".parse().unwrap()).unwrap();
-    passes("Rogers", &audit_filter(&rogers, &budget, &shelf, 4), &budget);
+    passes(
+        "Rogers",
+        &audit_filter(&rogers, &budget, &shelf, 4),
+        &budget,
+    );
     let delta: Exact = "0.2".parse().unwrap();
     let odometers = (
         WhitehouseOdometer::new(slack.clone(), delta.clone()).unwrap(),
@@ -152,23 +204,43 @@ fn filters_with_slack() {
     );
     for limit in ["(1.5, 0.2)", "(2.2, 0.2)", "(3, 0.2)"] {
         let limit = limit.parse().unwrap();
-        passes("Whitehouse", &audit_truncated(&odometers.0, &limit, &shelf, 3), &limit);
-        passes("zCDP", &audit_truncated(&odometers.1, &limit, &shelf, 3), &limit);
-        passes("Rogers", &audit_truncated(&odometers.2, &limit, &shelf, 3), &limit);
+        passes(
+            "Whitehouse",
+            &audit_truncated(&odometers.0, &limit, &shelf, 3),
+            &limit,
+        );
+        passes(
+            "zCDP",
+            &audit_truncated(&odometers.1, &limit, &shelf, 3),
+            &limit,
+        );
+        passes(
+            "Rogers",
+            &audit_truncated(&odometers.2, &limit, &shelf, 3),
+            &limit,
+        );
     }
 }
 
 #[test]
 fn concentrated_renyi_and_gaussian_filters() {
-    let kinds = vec![Kind::response(3, 2), Kind::response(2, 1), interactive()];
+    let kinds = [Kind::response(3, 2), Kind::response(2, 1), interactive()];
     let reports: Vec<_> = kinds.iter().map(Kind::alone).collect();
     let shelf = |measure| Shelf {
         measure,
-        entries: kinds.iter().cloned().zip(reports.iter().map(|r| least_claim(r, Rho::from))).collect(),
+        entries: kinds
+            .iter()
+            .cloned()
+            .zip(reports.iter().map(|r| least_claim(r, Rho::from)))
+            .collect(),
     };
     let rule = Basic::new(Zcdp);
     let budget: Rho = "0.33".parse().unwrap();
-    passes("zCDP", &audit_filter(&rule, &budget, &shelf(Zcdp), 3), &budget);
+    passes(
+        "zCDP",
+        &audit_filter(&rule, &budget, &shelf(Zcdp), 3),
+        &budget,
+    );
 
     let order: Exact = 3u32.into();
     let renyi = RenyiDp::new(order.clone()).unwrap();
@@ -177,18 +249,34 @@ fn concentrated_renyi_and_gaussian_filters() {
         entries: kinds
             .iter()
             .cloned()
-            .zip(reports.iter().map(|r| least_claim(r, |e| RenyiEpsilon::new(order.clone(), e).unwrap())))
+            .zip(
+                reports
+                    .iter()
+                    .map(|r| least_claim(r, |e| RenyiEpsilon::new(order.clone(), e).unwrap())),
+            )
             .collect(),
     };
     let budget = RenyiEpsilon::new(order, "0.85".parse().unwrap()).unwrap();
-    passes("Rényi", &audit_filter(&Basic::new(renyi), &budget, &shelf, 3), &budget);
+    passes(
+        "Rényi",
+        &audit_filter(&Basic::new(renyi), &budget, &shelf, 3),
+        &budget,
+    );
 
     let shelf = Shelf {
         measure: GaussianDp,
-        entries: kinds.iter().cloned().zip(reports.iter().map(|r| least_claim(r, Mu::from))).collect(),
+        entries: kinds
+            .iter()
+            .cloned()
+            .zip(reports.iter().map(|r| least_claim(r, Mu::from)))
+            .collect(),
     };
     let budget: Mu = "1.1".parse().unwrap();
-    passes("Gaussian", &audit_filter(&GaussianComposition, &budget, &shelf, 3), &budget);
+    passes(
+        "Gaussian",
+        &audit_filter(&GaussianComposition, &budget, &shelf, 3),
+        &budget,
+    );
 
     let orders = Orders::new([2u32.into(), 4u32.into()]).unwrap();
     let curve = |report: &Report<usize, usize>| {
@@ -202,10 +290,19 @@ fn concentrated_renyi_and_gaussian_filters() {
     let measure = RenyiCurveDp::new(orders.clone());
     let shelf = Shelf {
         measure: measure.clone(),
-        entries: kinds.iter().cloned().zip(reports.iter().map(curve)).collect(),
+        entries: kinds
+            .iter()
+            .cloned()
+            .zip(reports.iter().map(curve))
+            .collect(),
     };
-    let budget = RenyiCurve::new(&orders, ["0.6".parse().unwrap(), "1.1".parse().unwrap()]).unwrap();
-    passes("a curve", &audit_filter(&Basic::new(measure), &budget, &shelf, 3), &budget);
+    let budget =
+        RenyiCurve::new(&orders, ["0.6".parse().unwrap(), "1.1".parse().unwrap()]).unwrap();
+    passes(
+        "a curve",
+        &audit_filter(&Basic::new(measure), &budget, &shelf, 3),
+        &budget,
+    );
 }
 
 /// A wrong rule: what it remembers is given by a function of what it knew and the next loss.
@@ -253,7 +350,10 @@ impl Rule for Wrong {
 impl Tallied for Wrong {
     type Tally = WrongTally;
     fn start(&self) -> WrongTally {
-        WrongTally { total: Exact::ZERO, absorb: self.0 }
+        WrongTally {
+            total: Exact::ZERO,
+            absorb: self.0,
+        }
     }
 }
 
@@ -268,16 +368,34 @@ fn an_accumulator_that_takes_the_maximum_is_refuted() {
     let shelf = pure_shelf();
     let rule = Wrong(|total, loss| total.clone().max(loss.clone()));
     let budget = shelf.entries[1].1.clone();
-    refuted("the maximum instead of the sum", &audit_filter(&rule, &budget, &shelf, 3), &budget);
-    refuted("the same, truncated view", &audit_truncated(&rule, &budget, &shelf, 3), &budget);
+    refuted(
+        "the maximum instead of the sum",
+        &audit_filter(&rule, &budget, &shelf, 3),
+        &budget,
+    );
+    refuted(
+        "the same, truncated view",
+        &audit_truncated(&rule, &budget, &shelf, 3),
+        &budget,
+    );
 }
 
 #[test]
 fn a_filter_that_forgets_to_charge_is_refuted() {
     let shelf = pure_shelf();
-    let rule = Wrong(|total, loss| if total.is_zero() { loss.clone() } else { total.clone() });
+    let rule = Wrong(|total, loss| {
+        if total.is_zero() {
+            loss.clone()
+        } else {
+            total.clone()
+        }
+    });
     let budget = shelf.entries[0].1.clone();
-    refuted("only the first launch is charged", &audit_filter(&rule, &budget, &shelf, 3), &budget);
+    refuted(
+        "only the first launch is charged",
+        &audit_filter(&rule, &budget, &shelf, 3),
+        &budget,
+    );
 }
 
 /// Optimal composition used as a filter: wrong, because it is valid for losses fixed in advance only.
@@ -363,5 +481,9 @@ fn optimal_composition_used_as_a_filter_is_refuted() {
     let delta = report.delta(&high).least.to_f64().value();
     assert!((delta - 0.13483).abs() < 5e-6, "{delta}");
     // The basic rule on the same shelf passes.
-    passes("basic", &audit_filter_by(&Basic::new(ApproxDp), &budget, &shelf, 5, offer), &budget);
+    passes(
+        "basic",
+        &audit_filter_by(&Basic::new(ApproxDp), &budget, &shelf, 5, offer),
+        &budget,
+    );
 }

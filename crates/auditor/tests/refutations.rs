@@ -12,8 +12,7 @@ use exact::{Exact, Round};
 use lab::{Ask, Kind, Seen, Shelf, audit_filter_by};
 use measures::{
     Adaptive, Basic, EpsilonDelta, FilterRule, Measure, Orders, RenyiCurve, RenyiCurveDp, Rule,
-    RuleError, Tallied, Tally, Total, convert::gaussian_epsilon,
-    adaptive::RogersOdometer,
+    RuleError, Tallied, Tally, Total, adaptive::RogersOdometer, convert::gaussian_epsilon,
 };
 use queryable::{Root, Scope, coins::Bit, machine};
 
@@ -67,7 +66,11 @@ impl FilterRule for SomeOrder {
         Ok(budget.clone())
     }
     fn fits(&self, gate: &RenyiCurve, tally: &Sums) -> bool {
-        tally.0.iter().zip(gate.epsilons()).any(|(sum, budget)| sum <= budget)
+        tally
+            .0
+            .iter()
+            .zip(gate.epsilons())
+            .any(|(sum, budget)| sum <= budget)
     }
     fn remaining(&self, _: &RenyiCurve, _: &Sums) -> Option<RenyiCurve> {
         None
@@ -82,13 +85,26 @@ fn some_order_still_fits_is_refuted() {
     let orders = Orders::new([16u32.into(), 64u32.into()]).unwrap();
     let measure = RenyiCurveDp::new(orders.clone());
     // (1, 1e-6) by either order alone.
-    let budget = RenyiCurve::new(&orders, ["0.328344".parse().unwrap(), "0.862469".parse().unwrap()]).unwrap();
+    let budget = RenyiCurve::new(
+        &orders,
+        ["0.328344".parse().unwrap(), "0.862469".parse().unwrap()],
+    )
+    .unwrap();
     // RR_0.02, and the two-point mechanisms that are extremal at one order for what is left.
     let trillion = 1_000_000_000_000;
     let kinds = [
-        Kind::Response(Factor::new(1_020_201, 1_000_000).unwrap(), dashu_ratio::RBig::ZERO),
-        Kind::TwoPoint(probability(117_289_000, trillion), probability(43_331_128, trillion)),
-        Kind::TwoPoint(probability(11_225_200, trillion), probability(3_794_897, trillion)),
+        Kind::Response(
+            Factor::new(1_020_201, 1_000_000).unwrap(),
+            dashu_ratio::RBig::ZERO,
+        ),
+        Kind::TwoPoint(
+            probability(117_289_000, trillion),
+            probability(43_331_128, trillion),
+        ),
+        Kind::TwoPoint(
+            probability(11_225_200, trillion),
+            probability(3_794_897, trillion),
+        ),
     ];
     let curve = |kind: &Kind| {
         let report = kind.alone();
@@ -99,8 +115,14 @@ fn some_order_still_fits_is_refuted() {
         };
         RenyiCurve::new(&orders, [at(16), at(64)]).unwrap()
     };
-    let entries = kinds.iter().map(|kind| (kind.clone(), curve(kind))).collect();
-    let shelf = Shelf { measure: measure.clone(), entries };
+    let entries = kinds
+        .iter()
+        .map(|kind| (kind.clone(), curve(kind)))
+        .collect();
+    let shelf = Shelf {
+        measure: measure.clone(),
+        entries,
+    };
     let offer = |history: &[queryable::Round<Ask, Seen>]| match history.len() {
         0 => vec![Ask::Launch(0)],
         _ => vec![Ask::Launch(1), Ask::Launch(2)],
@@ -130,7 +152,11 @@ fn time_uniform_odometers_need_pure_children() {
     assert!(report.claims(&loss).unwrap().holds());
     // C5 and C1 read for such a child, as 004 has them. (Our time-uniform types take pure children only.)
     let rogers = RogersOdometer::new("0.01".parse().unwrap(), 1024).unwrap();
-    let bound = rogers.loss(&rogers.start().after(&loss, 1)).bound().epsilon().clone();
+    let bound = rogers
+        .loss(&rogers.start().after(&loss, 1))
+        .bound()
+        .epsilon()
+        .clone();
     assert!(bound <= "0.003978".parse().unwrap(), "{bound}");
     for bound in [bound, Exact::ZERO] {
         let (probability, attack) = report
@@ -143,7 +169,14 @@ fn time_uniform_odometers_need_pure_children() {
         // Always, although at most 0.01 was promised.
         assert_eq!(probability.value(), Some(&dashu_ratio::RBig::ONE));
     }
-    assert!(report.factor(&dashu_ratio::RBig::ZERO).unwrap().epsilon().least > "0.01".parse().unwrap());
+    assert!(
+        report
+            .factor(&dashu_ratio::RBig::ZERO)
+            .unwrap()
+            .epsilon()
+            .least
+            > "0.01".parse().unwrap()
+    );
 }
 
 #[test]
@@ -151,7 +184,9 @@ fn advanced_composition_as_an_odometer_crosses_with_a_readable_attack() {
     // A small exact version of E3: randomized response with e^ε = 3/2, twelve rounds, δ = 0.2.
     let build = |input: Input, root: &Root| {
         let lie = Bit::new(probability(2, 5));
-        root.spawn(machine(move |(), scope: &mut Scope<'_>| Ok(scope.draw(&lie)? ^ (input == Input::One))))
+        root.spawn(machine(move |(), scope: &mut Scope<'_>| {
+            Ok(scope.draw(&lie)? ^ (input == Input::One))
+        }))
     };
     let report = audit(build).asking(12, always(vec![()])).unwrap();
     let epsilon = 1.5f64.ln();
@@ -160,7 +195,9 @@ fn advanced_composition_as_an_odometer_crosses_with_a_readable_attack() {
         let bound = t * epsilon * (epsilon / 2.0).tanh() + epsilon * (2.0 * t * 5f64.ln()).sqrt();
         Exact::try_from(bound).unwrap()
     };
-    let (probability, attack) = report.ever_passes(Input::Zero, Tail::Both, |history| curve(history.len())).unwrap();
+    let (probability, attack) = report
+        .ever_passes(Input::Zero, Tail::Both, |history| curve(history.len()))
+        .unwrap();
     let last = report
         .ever_passes(Input::Zero, Tail::Both, |history| match history.len() {
             12 => curve(12),
@@ -178,12 +215,18 @@ fn a_converted_running_total_charged_onwards_is_refuted() {
     // The conversion is the certified one, to the precision of floating point.
     let delta: Exact = "1e-5".parse().unwrap();
     for mu in [0.05, 0.2, 0.26805] {
-        let certified = gaussian_epsilon(&Exact::try_from(mu).unwrap().into(), &delta).to_f64(Round::Up);
+        let certified =
+            gaussian_epsilon(&Exact::try_from(mu).unwrap().into(), &delta).to_f64(Round::Up);
         let found = totals::epsilon(mu, 1e-5);
-        assert!(found >= certified && found < certified + 1e-8, "{found} {certified}");
+        assert!(
+            found >= certified && found < certified + 1e-8,
+            "{found} {certified}"
+        );
     }
     assert!(totals::epsilon(0.26805, 1e-5) <= 1.0);
     let found = totals::run(300, 0.26805, 1e-5);
-    println!("a running total converted and charged as (1, 1e-5), stopped adaptively: δ(1) ≥ {found:.3e}");
+    println!(
+        "a running total converted and charged as (1, 1e-5), stopped adaptively: δ(1) ≥ {found:.3e}"
+    );
     assert!(found >= 7.4e-5, "{found:e}");
 }

@@ -30,7 +30,13 @@ impl Coins {
 }
 
 /// A machine of some rounds: the law of an answer depends on the input, the query, the last answer, and the hidden coin.
-fn rounds(coins: &Arc<Coins>, input: Input, kind: usize, rounds: usize, hidden: bool) -> Boxed<bool, bool> {
+fn rounds(
+    coins: &Arc<Coins>,
+    input: Input,
+    kind: usize,
+    rounds: usize,
+    hidden: bool,
+) -> Boxed<bool, bool> {
     let coins = Arc::clone(coins);
     let (mut coin, mut asked, mut last) = (None, 0, false);
     Box::new(machine(move |query: bool, scope: &mut Scope<'_>| {
@@ -43,23 +49,40 @@ fn rounds(coins: &Arc<Coins>, input: Input, kind: usize, rounds: usize, hidden: 
         if asked == rounds {
             scope.halt();
         }
-        let place = 3 + kind + input.index() + 2 * usize::from(query) + 3 * usize::from(last) + 4 * usize::from(coin);
+        let place = 3
+            + kind
+            + input.index()
+            + 2 * usize::from(query)
+            + 3 * usize::from(last)
+            + 4 * usize::from(coin);
         last = scope.draw(&coins.biased[place])?;
         Ok(last)
     }))
 }
 
-fn three(coins: &Arc<Coins>, hidden: bool) -> Result<Report<Routed<bool>, bool>, Box<dyn std::error::Error>> {
+fn three(
+    coins: &Arc<Coins>,
+    hidden: bool,
+) -> Result<Report<Routed<bool>, bool>, Box<dyn std::error::Error>> {
     let build = |input: Input, root: &Root| {
         let parts = (0..3).map(|kind| rounds(coins, input, kind, 2, hidden));
         root.spawn(ConComp::new(parts.collect(), Unparsable::Refuse))
     };
-    let part = |to| Part::new(2, move |_: &[_]| [false, true].map(|query| Routed { to, query }).to_vec());
+    let part = |to| {
+        Part::new(2, move |_: &[_]| {
+            [false, true].map(|query| Routed { to, query }).to_vec()
+        })
+    };
     Ok(audit(build).concurrently(&[part(0), part(1), part(2)])?)
 }
 
-fn deep(coins: &Arc<Coins>, depth: usize) -> Result<Report<bool, bool>, Box<dyn std::error::Error>> {
-    let build = |input: Input, root: &Root| -> Result<_, AskError> { root.spawn(rounds(coins, input, 0, depth, true)) };
+fn deep(
+    coins: &Arc<Coins>,
+    depth: usize,
+) -> Result<Report<bool, bool>, Box<dyn std::error::Error>> {
+    let build = |input: Input, root: &Root| -> Result<_, AskError> {
+        root.spawn(rounds(coins, input, 0, depth, true))
+    };
     Ok(audit(build).asking(depth, |_| vec![false, true])?)
 }
 
@@ -67,7 +90,13 @@ fn deep(coins: &Arc<Coins>, depth: usize) -> Result<Report<bool, bool>, Box<dyn 
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").trim().parse::<f64>().ok());
+    let kib = line.and_then(|line| {
+        line.trim()
+            .trim_end_matches(" kB")
+            .trim()
+            .parse::<f64>()
+            .ok()
+    });
     kib.map_or_else(|| "?".into(), |kib| format!("{:.1}", kib / 1024.0))
 }
 
@@ -84,9 +113,15 @@ pub fn run(effort: Effort) {
         Effort::Quick => (5, 1),
     };
     let coins = Coins::new();
-    println!("{:<28}{:>12}{:>12}{:>12}{:>12}", "system", "histories", "runs", "ms", "peak, MiB");
+    println!(
+        "{:<28}{:>12}{:>12}{:>12}{:>12}",
+        "system", "histories", "runs", "ms", "peak, MiB"
+    );
     let row = |name: &str, histories: usize, runs: u64, ms: f64| {
-        println!("{name:<28}{histories:>12}{runs:>12}{ms:>12.1}{:>12}", peak());
+        println!(
+            "{name:<28}{histories:>12}{runs:>12}{ms:>12.1}{:>12}",
+            peak()
+        );
     };
     for depth in 1..=deepest {
         let timed = || {
@@ -97,7 +132,12 @@ pub fn run(effort: Effort) {
         if let Some((report, ms)) = best(if depth < 6 { times } else { 1 }, timed) {
             let stats = report.stats();
             black_box(report.delta(&Factor::ONE));
-            row(&format!("one machine, depth {depth}"), stats.histories, stats.runs, ms);
+            row(
+                &format!("one machine, depth {depth}"),
+                stats.histories,
+                stats.runs,
+                ms,
+            );
         }
     }
     let mut bar = Vec::new();
@@ -110,7 +150,12 @@ pub fn run(effort: Effort) {
         if let Some((report, ms)) = best(times, timed) {
             let stats = report.stats();
             black_box(report.delta(&Factor::ONE));
-            row(&format!("three machines, {name}"), stats.histories, stats.runs, ms);
+            row(
+                &format!("three machines, {name}"),
+                stats.histories,
+                stats.runs,
+                ms,
+            );
             bar.push(format!("three_{name}_ms={ms:.0}"));
         }
     }

@@ -15,7 +15,10 @@ pub fn run(trials: u32, seed: u8) -> Result<u32, Box<dyn Error>> {
     for _ in 0..trials {
         let mechanism = TwoRounds::roll(&dice, 5)?;
         let report = mechanism.audited()?;
-        let Some(factor) = report.factor(&RBig::ZERO).filter(|factor| *factor > Factor::ONE) else {
+        let Some(factor) = report
+            .factor(&RBig::ZERO)
+            .filter(|factor| *factor > Factor::ONE)
+        else {
             continue;
         };
         let simulator = report.simulator(&factor, &RBig::ZERO)?;

@@ -44,7 +44,7 @@ pub fn run(trials: u32, certify: u32, seed: u8) -> Result<Found, Box<dyn Error>>
         let deviation = solve(&mechanism, decimal(factor.as_rational()), decimal(&delta))?;
         found.deviation = found.deviation.max(deviation);
         found.feasible += u32::from(deviation < 1e-7);
-        if found.trials % certify == 0 {
+        if found.trials.is_multiple_of(certify) {
             let simulator = report.simulator(&factor, &delta)?;
             let simulated = audit(|input, root: &Root| {
                 let rr = randomized_response(&factor, &delta, input)
@@ -72,7 +72,10 @@ pub fn solve(mechanism: &TwoRounds, t: f64, delta: f64) -> Result<f64, Box<dyn E
         for code in 0..16 {
             let history = [8, 4, 2, 1].map(|bit| code & bit != 0);
             let mass = mechanism.mass(input, history);
-            let mixture = laws.iter().zip(said).map(|(law, weight)| (law.second[code], weight));
+            let mixture = laws
+                .iter()
+                .zip(said)
+                .map(|(law, weight)| (law.second[code], weight));
             let mut low: Vec<(Variable, f64)> = mixture.collect();
             let mut high = low.clone();
             low.push((deviation, 1.0));

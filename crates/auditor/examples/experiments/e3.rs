@@ -11,7 +11,12 @@ pub enum Side {
 }
 
 /// The probabilities that the loss of RR_ε has passed `curve(t)` at some round, by each of these rounds.
-pub fn crossed(epsilon: f64, side: Side, rounds: &[usize], curve: impl Fn(usize) -> f64) -> Vec<f64> {
+pub fn crossed(
+    epsilon: f64,
+    side: Side,
+    rounds: &[usize],
+    curve: impl Fn(usize) -> f64,
+) -> Vec<f64> {
     let last = rounds.iter().copied().max().unwrap_or(0);
     let up = epsilon.exp() / (1.0 + epsilon.exp());
     // The mass of walks that have not crossed, by position: index `last + position`.
@@ -73,7 +78,9 @@ pub fn rogers(epsilon: f64, delta: f64, n: u32) -> impl Fn(usize) -> f64 {
             let inner = (squares + beta) * (1.0 + 0.5 * (1.0 + squares / beta).ln());
             (2.0 * inner * (2.0 * m / delta).ln()).sqrt()
         };
-        let best = (0..m as u32).map(|i| root(f64::from(i))).fold(f64::INFINITY, f64::min);
+        let best = (0..m as u32)
+            .map(|i| root(f64::from(i)))
+            .fold(f64::INFINITY, f64::min);
         t as f64 * epsilon * epsilon.exp_m1() / 2.0 + best
     }
 }

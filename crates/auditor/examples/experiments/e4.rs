@@ -20,17 +20,25 @@ pub fn run(k: usize, threshold: i64, seed: u8) -> Result<(String, Rounds), Box<d
     let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?);
     // Two-sided geometric noise, P(n) ∝ (10/11)^|n|, and 11/10 < e^0.1: a difference of two geometric counts.
     let go_on = Bit::new(Probability::new(10, 11)?);
-    let count = Measurement::new("noisy count", records, map, move |data: &Arc<Vec<i64>>, scope| {
-        let mut noisy = data.len() as i64;
-        for sign in [1, -1] {
-            while scope.draw(&go_on)? {
-                noisy += sign;
+    let count = Measurement::new(
+        "noisy count",
+        records,
+        map,
+        move |data: &Arc<Vec<i64>>, scope| {
+            let mut noisy = data.len() as i64;
+            for sign in [1, -1] {
+                while scope.draw(&go_on)? {
+                    noisy += sign;
+                }
             }
-        }
-        Ok(noisy)
-    });
+            Ok(noisy)
+        },
+    );
     let data = Arc::new((0..20).collect::<Vec<i64>>());
-    let open = |seed| Odometer::new(records, Basic::new(PureDp)).open_in(&Root::seeded([seed; 32]), Arc::clone(&data));
+    let open = |seed| {
+        Odometer::new(records, Basic::new(PureDp))
+            .open_in(&Root::seeded([seed; 32]), Arc::clone(&data))
+    };
 
     let first = open(seed)?;
     for _ in 0..k {

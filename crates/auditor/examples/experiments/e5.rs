@@ -32,7 +32,9 @@ impl Setting {
     fn filter(&self, root: &Root, input: Input, budget: Exact) -> Result<Account, AskError> {
         let odometer = Odometer::new(bits(), Basic::new(self.order.clone()));
         let filter = odometer.filter(1, self.loss(budget)?).map_err(failed)?;
-        filter.invoke_in(root, Arc::new(input.index() as u8)).map_err(failed)
+        filter
+            .invoke_in(root, Arc::new(input.index() as u8))
+            .map_err(failed)
     }
 }
 
@@ -66,7 +68,11 @@ pub fn run(depth: usize, seed: u8) -> Result<Found, Box<dyn Error>> {
     }
     // Room for the first twice, or the second and the first, but not for everything.
     let budget = children[0].1.epsilon() + children[1].1.epsilon();
-    let setting = Setting { order, children, budget };
+    let setting = Setting {
+        order,
+        children,
+        budget,
+    };
     let filtered = |input: Input, root: &Root| {
         let session = setting.filter(root, input, setting.budget.clone())?;
         let (mut machines, setting) = (vec![], &setting);
@@ -85,16 +91,32 @@ pub fn run(depth: usize, seed: u8) -> Result<Found, Box<dyn Error>> {
     let reduced = audit(|input, root: &Root| {
         let outer = setting.filter(root, input, setting.budget.clone())?;
         let (sessions, left) = (vec![outer], setting.budget.clone());
-        let mut reduction = Reduction { setting: &setting, sessions, left, machines: vec![] };
+        let mut reduction = Reduction {
+            setting: &setting,
+            sessions,
+            left,
+            machines: vec![],
+        };
         Ok(player(move |message| reduction.answer(message)))
     })
     .asking(depth, offer(2, 3))?;
     // The first mechanism runs from the start; the second launch goes to the universal mechanism.
     let beside = audit(|input: Input, root: &Root| {
         let data = Arc::new(input.index() as u8);
-        let first = setting.children[0].0.invoke_in(root, Arc::clone(&data)).map_err(failed)?;
-        let left = setting.budget.saturating_sub(setting.children[0].1.epsilon());
-        let mut universal = Universal { setting: &setting, root: root.branch()?, data, left, machine: None };
+        let first = setting.children[0]
+            .0
+            .invoke_in(root, Arc::clone(&data))
+            .map_err(failed)?;
+        let left = setting
+            .budget
+            .saturating_sub(setting.children[0].1.epsilon());
+        let mut universal = Universal {
+            setting: &setting,
+            root: root.branch()?,
+            data,
+            left,
+            machine: None,
+        };
         Ok(player(move |message| match message {
             Ask::Launch(name) => universal.launch(name),
             Ask::Query(0, query) => first.ask(query).map(Seen::Bit),
@@ -119,8 +141,13 @@ pub fn run(depth: usize, seed: u8) -> Result<Found, Box<dyn Error>> {
 fn after_first(launches: usize) -> impl Fn(&[Round<Ask, Seen>]) -> Vec<Ask> + Sync {
     let offer = offer(2, launches + 1);
     move |history| {
-        let started = Round { query: Ask::Launch(0), answer: Ok(Seen::Started) };
-        let whole: Vec<_> = std::iter::once(started).chain(history.iter().cloned()).collect();
+        let started = Round {
+            query: Ask::Launch(0),
+            answer: Ok(Seen::Started),
+        };
+        let whole: Vec<_> = std::iter::once(started)
+            .chain(history.iter().cloned())
+            .collect();
         offer(&whole)
     }
 }
@@ -146,7 +173,10 @@ impl Universal<'_> {
     }
 
     fn ask(&mut self, query: bool) -> Result<Seen, AskError> {
-        let machine = self.machine.as_ref().ok_or_else(|| AskError::invalid("no mechanism to query"))?;
+        let machine = self
+            .machine
+            .as_ref()
+            .ok_or_else(|| AskError::invalid("no mechanism to query"))?;
         machine.ask(query).map(Seen::Bit)
     }
 }
@@ -173,7 +203,9 @@ impl Reduction<'_> {
         };
         let left = self.left.saturating_sub(loss.epsilon());
         let odometer = Odometer::new(bits(), Basic::new(self.setting.order.clone()));
-        let rest = odometer.filter(1, self.setting.loss(left.clone())?).map_err(failed)?;
+        let rest = odometer
+            .filter(1, self.setting.loss(left.clone())?)
+            .map_err(failed)?;
         let rest = launch(innermost, &rest)?.ok_or_else(|| failed("the rest must fit"))?;
         self.sessions.push(rest);
         self.left = left;

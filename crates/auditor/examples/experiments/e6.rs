@@ -38,13 +38,23 @@ fn mechanism(dice: &Dice, delta: &RBig) -> Result<Mechanism, Box<dyn Error>> {
     // At least a little ε, as the simulator needs; a larger one does no harm.
     let least = Factor::new(11, 10)?;
     let factor = report.factor(delta).ok_or("no ε at this δ")?.max(least);
-    let loss = EpsilonDelta::new(factor.epsilon().most, Exact::from_rational(delta, Round::Up)?)?;
+    let loss = EpsilonDelta::new(
+        factor.epsilon().most,
+        Exact::from_rational(delta, Round::Up)?,
+    )?;
     let map = PrivacyMap::constant_up_to(SymmetricDistance, ApproxDp, 1, loss.clone());
     let (told, share) = (factor.clone(), delta.clone());
-    let response = Measurement::new("randomized response", bits(), map, move |bit: &Arc<u8>, scope| {
-        let input = if **bit == 0 { Input::Zero } else { Input::One };
-        scope.spawn(randomized_response(&told, &share, input).map_err(failed)?)?.ask(())
-    });
+    let response = Measurement::new(
+        "randomized response",
+        bits(),
+        map,
+        move |bit: &Arc<u8>, scope| {
+            let input = if **bit == 0 { Input::Zero } else { Input::One };
+            scope
+                .spawn(randomized_response(&told, &share, input).map_err(failed)?)?
+                .ask(())
+        },
+    );
     Ok(Mechanism {
         interactive: measurement(&mechanism, ApproxDp, loss.clone()),
         response,
@@ -54,15 +64,22 @@ fn mechanism(dice: &Dice, delta: &RBig) -> Result<Mechanism, Box<dyn Error>> {
 }
 
 /// Are the views exactly the same, over all adversaries of this depth? Also the audit of the filter.
-pub fn run(depth: usize, seed: u8) -> Result<(bool, EpsilonDelta, Report<Ask, Seen>), Box<dyn Error>> {
+pub fn run(
+    depth: usize,
+    seed: u8,
+) -> Result<(bool, EpsilonDelta, Report<Ask, Seen>), Box<dyn Error>> {
     let dice = Dice::new(seed)?;
     let twentieth = RBig::from_parts(1.into(), 20u8.into());
     let mechanisms = [mechanism(&dice, &twentieth)?, mechanism(&dice, &twentieth)?];
     let [a, b] = [&mechanisms[0].loss, &mechanisms[1].loss];
     let budget = EpsilonDelta::saturating(a.epsilon() + b.epsilon(), a.delta() + b.delta());
     let filter = |root: &Root, input: Input| -> Result<Session<_, _, Basic<ApproxDp>>, AskError> {
-        let filter = Odometer::new(bits(), Basic::new(ApproxDp)).filter(1, budget.clone()).map_err(failed)?;
-        filter.invoke_in(root, Arc::new(input.index() as u8)).map_err(failed)
+        let filter = Odometer::new(bits(), Basic::new(ApproxDp))
+            .filter(1, budget.clone())
+            .map_err(failed)?;
+        filter
+            .invoke_in(root, Arc::new(input.index() as u8))
+            .map_err(failed)
     };
     let real = audit(|input, root: &Root| {
         let session = filter(root, input)?;

@@ -40,23 +40,34 @@ pub fn run(depth: usize) -> Result<(Epsilon, Report<Launch, u8>), Box<dyn Error>
         let epsilon: Exact = epsilons[launch.mechanism].clone();
         let map = PrivacyMap::constant_up_to(SymmetricDistance, PureDp, 1, epsilon.into());
         let lie = Bit::new(Probability::new(1, 3 + launch.mechanism as u64).map_err(failed)?);
-        Ok(Measurement::new("parity", space, map, move |data: &Arc<Vec<Vec<u8>>>, scope| {
-            Ok(data[launch.pair].len().is_multiple_of(2) ^ scope.draw(&lie)?)
-        }))
+        Ok(Measurement::new(
+            "parity",
+            space,
+            map,
+            move |data: &Arc<Vec<Vec<u8>>>, scope| {
+                Ok(data[launch.pair].len().is_multiple_of(2) ^ scope.draw(&lie)?)
+            },
+        ))
     };
     let report = audit(|input: Input, root: &Root| {
         let data = PAIRS.map(|pair| pair[input.index()].to_vec()).to_vec();
-        let filter = Odometer::new(space, Basic::new(PureDp)).filter(1, budget.clone()).map_err(failed)?;
+        let filter = Odometer::new(space, Basic::new(PureDp))
+            .filter(1, budget.clone())
+            .map_err(failed)?;
         let session = filter.invoke_in(root, Arc::new(data)).map_err(failed)?;
-        Ok(player(move |message: Launch| match session.launch(&measurement(message)?) {
-            Ok(answer) => Ok(u8::from(answer)),
-            Err(LaunchError::Refused(_)) => Ok(2),
-            Err(other) => Err(failed(other)),
+        Ok(player(move |message: Launch| {
+            match session.launch(&measurement(message)?) {
+                Ok(answer) => Ok(u8::from(answer)),
+                Err(LaunchError::Refused(_)) => Ok(2),
+                Err(other) => Err(failed(other)),
+            }
         }))
     })
     .asking(depth, |_| {
         let pairs = 0..PAIRS.len();
-        pairs.flat_map(|pair| (0..2).map(move |mechanism| Launch { pair, mechanism })).collect()
+        pairs
+            .flat_map(|pair| (0..2).map(move |mechanism| Launch { pair, mechanism }))
+            .collect()
     })?;
     Ok((budget, report))
 }

@@ -61,21 +61,38 @@ pub fn launch<R: FilterRule, A: 'static>(
 }
 
 /// Asks one of the machines that were started.
-pub fn ask(machines: &[Queryable<bool, bool>], number: usize, query: bool) -> Result<Seen, AskError> {
-    let machine = machines.get(number).ok_or_else(|| AskError::invalid("no such machine"))?;
+pub fn ask(
+    machines: &[Queryable<bool, bool>],
+    number: usize,
+    query: bool,
+) -> Result<Seen, AskError> {
+    let machine = machines
+        .get(number)
+        .ok_or_else(|| AskError::invalid("no such machine"))?;
     machine.ask(query).map(Seen::Bit)
 }
 
 /// Every launch, up to a number of launches, and every query to what was started, twice at most.
 pub fn offer(names: usize, launches: usize) -> impl Fn(&[Round<Ask, Seen>]) -> Vec<Ask> + Sync {
     move |history| {
-        let launched = history.iter().filter(|round| matches!(round.query, Ask::Launch(_))).count();
-        let started = history.iter().filter(|round| round.answer == Ok(Seen::Started)).count();
+        let launched = history
+            .iter()
+            .filter(|round| matches!(round.query, Ask::Launch(_)))
+            .count();
+        let started = history
+            .iter()
+            .filter(|round| round.answer == Ok(Seen::Started))
+            .count();
         let asked = |machine: usize| {
-            history.iter().filter(|round| matches!(round.query, Ask::Query(m, _) if m == machine)).count()
+            history
+                .iter()
+                .filter(|round| matches!(round.query, Ask::Query(m, _) if m == machine))
+                .count()
         };
         let launch = (0..names).filter(|_| launched < launches).map(Ask::Launch);
         let open = (0..started).filter(|&machine| asked(machine) < 2);
-        launch.chain(open.flat_map(|machine| [false, true].map(|query| Ask::Query(machine, query)))).collect()
+        launch
+            .chain(open.flat_map(|machine| [false, true].map(|query| Ask::Query(machine, query))))
+            .collect()
     }
 }

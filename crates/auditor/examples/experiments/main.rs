@@ -22,7 +22,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let equal = e1::run(100, 1)?;
     println!("E1: views exactly equal for {equal} of 100 random pure mechanisms");
 
-    let found = e2::run(if full { 10_000 } else { 300 }, if full { 10 } else { 3 }, 2)?;
+    let found = e2::run(
+        if full { 10_000 } else { 300 },
+        if full { 10 } else { 3 },
+        2,
+    )?;
     println!(
         "E2: {} of {} linear programs feasible (largest deviation {:.1e}), {} certified exactly",
         found.feasible, found.trials, found.deviation, found.certified
@@ -46,15 +50,27 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (same, budget, report) = e6::run(4, 4)?;
     let verdict = report.claims(&budget)?;
-    println!("E6: filter of mechanisms and filter of randomized responses have the same views: {same}");
+    println!(
+        "E6: filter of mechanisms and filter of randomized responses have the same views: {same}"
+    );
     println!("      budget {budget} {verdict}");
 
     let (budget, report) = e7::run(3)?;
-    println!("E7: budget {budget} over three pairs of datasets {}", report.claims(&budget)?);
-    let attained = report.factor(&RBig::ZERO).map(|factor: Factor| factor.to_string());
-    println!("      the largest ratio of probabilities is {}", attained.unwrap_or("infinite".into()));
+    println!(
+        "E7: budget {budget} over three pairs of datasets {}",
+        report.claims(&budget)?
+    );
+    let attained = report
+        .factor(&RBig::ZERO)
+        .map(|factor: Factor| factor.to_string());
+    println!(
+        "      the largest ratio of probabilities is {}",
+        attained.unwrap_or("infinite".into())
+    );
     let found = totals::run(300, 0.26805, 1e-5);
-    println!("A running total converted at 1e-5 and charged to a parent with ε = 1, stopped adaptively: δ(1) ≥ {found:.2e}");
+    println!(
+        "A running total converted at 1e-5 and charged to a parent with ε = 1, stopped adaptively: δ(1) ≥ {found:.2e}"
+    );
     Ok(())
 }
 
@@ -66,10 +82,28 @@ fn separation() {
     };
     println!("E3: P(the loss has passed the curve by round t), δ = 0.1, t = {rounds:?}");
     let (one, both) = (e3::Side::One, e3::Side::Both);
-    show("ε = 0.1, tight drift, one-sided", e3::crossed(0.1, one, &rounds, e3::tight(0.1, 0.1)));
-    show("ε = 0.1, tight drift, two-sided", e3::crossed(0.1, both, &rounds, e3::tight(0.1, 0.1)));
-    show("ε = 0.02, as printed, one-sided", e3::crossed(0.02, one, &rounds, e3::printed(0.02, 0.1)));
-    show("ε = 0.02, as printed, two-sided", e3::crossed(0.02, both, &rounds, e3::printed(0.02, 0.1)));
-    show("ε = 0.1, Whitehouse odometer, two-sided", e3::crossed(0.1, both, &rounds, e3::whitehouse(0.1, 0.1)));
-    show("ε = 0.1, Rogers odometer, two-sided", e3::crossed(0.1, both, &rounds, e3::rogers(0.1, 0.1, 1024)));
+    show(
+        "ε = 0.1, tight drift, one-sided",
+        e3::crossed(0.1, one, &rounds, e3::tight(0.1, 0.1)),
+    );
+    show(
+        "ε = 0.1, tight drift, two-sided",
+        e3::crossed(0.1, both, &rounds, e3::tight(0.1, 0.1)),
+    );
+    show(
+        "ε = 0.02, as printed, one-sided",
+        e3::crossed(0.02, one, &rounds, e3::printed(0.02, 0.1)),
+    );
+    show(
+        "ε = 0.02, as printed, two-sided",
+        e3::crossed(0.02, both, &rounds, e3::printed(0.02, 0.1)),
+    );
+    show(
+        "ε = 0.1, Whitehouse odometer, two-sided",
+        e3::crossed(0.1, both, &rounds, e3::whitehouse(0.1, 0.1)),
+    );
+    show(
+        "ε = 0.1, Rogers odometer, two-sided",
+        e3::crossed(0.1, both, &rounds, e3::rogers(0.1, 0.1, 1024)),
+    );
 }

@@ -24,7 +24,9 @@ fn upper(x: f64) -> f64 {
         return 1.0 - upper(-x);
     }
     if x > 2.0 {
-        let fraction = (1..=200).rev().fold(0.0, |rest, k| f64::from(k) / (x + rest));
+        let fraction = (1..=200)
+            .rev()
+            .fold(0.0, |rest, k| f64::from(k) / (x + rest));
         return density(x) / (x + fraction);
     }
     let terms = (1..100).scan(x, |term, k| {
@@ -70,7 +72,13 @@ impl Attack {
     fn new(rounds: usize, total: f64, delta: f64) -> Self {
         let step = total / (rounds as f64).sqrt();
         let spent = |k: usize| epsilon(step * (k as f64).sqrt(), delta);
-        let left = |k: usize| if k == 0 { 1.0 } else { (1.0 - spent(k)).max(0.0) };
+        let left = |k: usize| {
+            if k == 0 {
+                1.0
+            } else {
+                (1.0 - spent(k)).max(0.0)
+            }
+        };
         let cell = |j: usize, mean: f64| {
             let centre = (j as f64 - REACH as f64) * GRID - mean;
             upper(centre - GRID / 2.0) - upper(centre + GRID / 2.0)
@@ -100,7 +108,10 @@ impl Attack {
     fn later(&self, values: &[f64], at: usize) -> f64 {
         let from = at.saturating_sub(REACH);
         let law = &self.laws[1][REACH - (at - from)..];
-        law.iter().zip(&values[from..]).map(|(p, value)| p * value).sum()
+        law.iter()
+            .zip(&values[from..])
+            .map(|(p, value)| p * value)
+            .sum()
     }
 
     /// The masses of the sum after one more answer.
@@ -136,7 +147,9 @@ impl Attack {
     fn value(&self) -> f64 {
         let stops = self.stops();
         let mut masses = [vec![0.0; self.width], vec![0.0; self.width]];
-        masses.iter_mut().for_each(|mass| mass[self.width / 2] = 1.0);
+        masses
+            .iter_mut()
+            .for_each(|mass| mass[self.width / 2] = 1.0);
         let mut found = 0.0;
         for (k, stop) in stops.iter().enumerate() {
             for at in (0..self.width).filter(|&at| stop[at]) {

@@ -61,21 +61,25 @@ impl Kind {
                 let bit = Bit::new(Self::input(bit).pick(zero.clone(), one.clone()));
                 Ok(Launched::Value(usize::from(scope.draw(&bit)?)))
             }
-            Self::Interactive(table) => {
-                scope.spawn(table.machine(Self::input(bit))).map(Launched::Machine)
-            }
+            Self::Interactive(table) => scope
+                .spawn(table.machine(Self::input(bit)))
+                .map(Launched::Machine),
         }
     }
 
     /// The audit of this mechanism alone.
     pub fn alone(&self) -> Report<usize, usize> {
         match self.clone() {
-            Self::Interactive(table) => audit(|input, root: &Root| root.spawn(table.machine(input)))
-                .asking(table.rounds, always(vec![0, 1]))
-                .unwrap(),
+            Self::Interactive(table) => {
+                audit(|input, root: &Root| root.spawn(table.machine(input)))
+                    .asking(table.rounds, always(vec![0, 1]))
+                    .unwrap()
+            }
             Self::TwoPoint(zero, one) => audit(move |input: Input, root: &Root| {
                 let bit = Bit::new(input.pick(zero.clone(), one.clone()));
-                root.spawn(machine(move |_: usize, scope: &mut Scope<'_>| scope.draw(&bit).map(usize::from)))
+                root.spawn(machine(move |_: usize, scope: &mut Scope<'_>| {
+                    scope.draw(&bit).map(usize::from)
+                }))
             })
             .asking(1, always(vec![0]))
             .unwrap(),
@@ -99,7 +103,10 @@ pub fn number(response: Response) -> usize {
 }
 
 /// The least multiple of 2^-30 that holds as a claim, up to 8.
-pub fn least_claim<L: Claim<usize, usize>>(report: &Report<usize, usize>, make: impl Fn(Exact) -> L) -> L {
+pub fn least_claim<L: Claim<usize, usize>>(
+    report: &Report<usize, usize>,
+    make: impl Fn(Exact) -> L,
+) -> L {
     let unit = |n: u64| Exact::ratio(u128::from(n), 1 << 30).unwrap();
     let (mut low, mut high) = (0u64, 8 << 30);
     while high - low > 1 {
@@ -132,9 +139,12 @@ impl<M: Measure, R: FilterRule<Child = M>> Catalogue<Data, SymmetricDistance, R>
     fn find(&self, name: &usize) -> Option<Entry<Data, SymmetricDistance, R, usize, usize>> {
         let (kind, loss) = self.entries.get(*name)?.clone();
         let map = PrivacyMap::constant_up_to(SymmetricDistance, self.measure.clone(), 1, loss);
-        Some(Measurement::new("entry", space(), map, move |bit: &Arc<u8>, scope| {
-            kind.launch(**bit, scope)
-        }))
+        Some(Measurement::new(
+            "entry",
+            space(),
+            map,
+            move |bit: &Arc<u8>, scope| kind.launch(**bit, scope),
+        ))
     }
 }
 
@@ -161,8 +171,12 @@ pub fn seen<L: Loss>(reply: Reply<usize, L>) -> Seen {
 /// Launches of everything, and queries to every machine that was launched.
 pub fn everything(names: usize) -> impl Fn(&[Round<Ask, Seen>]) -> Vec<Ask> + Sync {
     move |history| {
-        let machines = history.iter().filter(|round| matches!(round.answer, Ok(Seen::Machine(_)))).count();
-        let asks = (0..machines).flat_map(|machine| [0, 1].map(|query| Message::Ask { machine, query }));
+        let machines = history
+            .iter()
+            .filter(|round| matches!(round.answer, Ok(Seen::Machine(_))))
+            .count();
+        let asks =
+            (0..machines).flat_map(|machine| [0, 1].map(|query| Message::Ask { machine, query }));
         (0..names).map(Message::Launch).chain(asks).collect()
     }
 }
@@ -199,7 +213,12 @@ where
 {
     let build = |input: Input, root: &Root| {
         let machine = Odometer::new(space(), rule.clone())
-            .filter_machine(1, budget.clone(), Arc::new(input.index() as u8), shelf.clone())
+            .filter_machine(
+                1,
+                budget.clone(),
+                Arc::new(input.index() as u8),
+                shelf.clone(),
+            )
             .map_err(failed)?;
         let machine = root.spawn(machine)?;
         Ok(player(move |message| machine.ask(message).map(seen)))
@@ -225,5 +244,7 @@ where
         let view = root.postprocess(&machine, truncated_view(1u32, limit.clone()))?;
         Ok(player(move |message| view.ask(message).map(seen)))
     };
-    audit(build).asking(depth, everything(shelf.entries.len())).unwrap()
+    audit(build)
+        .asking(depth, everything(shelf.entries.len()))
+        .unwrap()
 }
