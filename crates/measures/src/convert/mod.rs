@@ -36,6 +36,7 @@
 mod concentrated;
 mod dual;
 mod gaussian;
+mod one_order;
 pub(crate) mod orders;
 mod pure;
 mod renyi;
@@ -52,6 +53,7 @@ pub use gaussian::{
     GaussianToApprox, GaussianToCurve, GaussianToProfile, GaussianToRenyi, GaussianToTradeoff,
     GaussianToZcdp, gaussian_delta, gaussian_epsilon, gaussian_to_zcdp,
 };
+pub use one_order::{RenyiToApproxOptimal, renyi_delta_optimal, renyi_epsilon_optimal};
 pub use pure::{
     PureToApprox, PureToCurve, PureToGaussian, PureToRenyi, PureToTradeoff, PureToZcdp,
     pure_to_gaussian, pure_to_renyi, pure_to_zcdp, pure_to_zcdp_quadratic,

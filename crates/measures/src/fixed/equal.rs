@@ -32,7 +32,8 @@ pub(super) struct EqualLoss {
 }
 
 impl EqualLoss {
-    /// For `k ≥ 1` responses of finite `ε > 0`; masses below `smallest` need not be resolved.
+    /// For `k ≥ 1` responses of finite `ε > 0`; masses below `smallest` need not be resolved. `None` if the window
+    /// would be too long.
     pub(super) fn new(epsilon: &Exact, k: u64, smallest: &Float, bits: usize) -> Option<EqualLoss> {
         let epsilon = epsilon.to_rational()?;
         let rate = Interval::rational(&epsilon, bits + 64);
@@ -45,8 +46,8 @@ impl EqualLoss {
             mode,
             &odds,
             smallest.magnitude().min(0) - bits as i64,
-        );
-        let down = Side::walk(mode, k - mode, &reverse, -(bits as i64));
+        )?;
+        let down = Side::walk(mode, k - mode, &reverse, -(bits as i64))?;
         let steps = (up.weights.len() + down.weights.len()) as u64;
         let first = mode - down.weights.len() as u64;
         let mut weights = down.weights;
@@ -132,12 +133,14 @@ struct Side {
 
 /// Steps between two looks at whether the rest is negligible.
 const LOOK_EVERY: u64 = 32;
+/// Longer walks are given up: they would take seconds and hundreds of megabytes.
+const FARTHEST: u64 = 1 << 21;
 
 impl Side {
     /// Walks away from an index with `ahead` others in front and `behind` at its back: the ratio
     /// of step `n` is `odds·(ahead−n)/(behind+n+1)`, falling, so a geometric series bounds the rest.
-    /// Stops when the rest is below `2^stop`.
-    fn walk(ahead: u64, behind: u64, odds: &Interval, stop: i64) -> Side {
+    /// Stops when the rest is below `2^stop`; `None` if that is too far away.
+    fn walk(ahead: u64, behind: u64, odds: &Interval, stop: i64) -> Option<Side> {
         let bits = odds.bits;
         let mut weights = Vec::new();
         let mut weight = Float::one();
@@ -146,7 +149,10 @@ impl Side {
                 && let Some(rest) = rest(&weight, ahead - n, behind + n + 1, &odds.hi, bits)
                 && rest.magnitude() < stop
             {
-                return Side { weights, rest };
+                return Some(Side { weights, rest });
+            }
+            if n == FARTHEST {
+                return None;
             }
             weight = weight.mul(&odds.lo, bits, Round::Down).times_ratio(
                 ahead - n,
@@ -155,10 +161,10 @@ impl Side {
             );
             weights.push(weight.clone());
         }
-        Side {
+        Some(Side {
             weights,
             rest: Float::ZERO,
-        }
+        })
     }
 }
 

@@ -125,29 +125,28 @@ fn target_enclosure(delta_g: &RBig, deltas: &[(Exact, u64)], bits: usize) -> Opt
 /// Precisions past this are given up.
 const MOST_BITS: usize = 1 << 11;
 
-/// The least ε of the optimal composition theorem, rounded up: at most `2^-42` above the exact
-/// one. `build` makes the loss, given the smallest mass that matters and a precision; `sum` is the
-/// plain sum of the ε, which answers where the precision does not suffice, and δ leaves room for it.
+/// The least ε of the optimal composition theorem, rounded up: at most `2^-42` above the exact one. `build` makes the
+/// loss, given the smallest mass that matters and a precision; `sum` is the plain sum of the ε. `None` if the loss cannot
+/// be built, or no precision suffices.
 pub(super) fn epsilon_of<L: LossTail>(
     delta_g: &Exact,
     deltas: &[(Exact, u64)],
-    sum: Exact,
+    sum: &Exact,
     build: impl Fn(&Float, usize) -> Option<L>,
-) -> Exact {
+) -> Option<Exact> {
     let mut bits = 128;
     while bits <= MOST_BITS {
         let left = match target(delta_g, deltas, bits) {
-            Target::Missed => return Exact::INFINITY,
-            Target::Zero => return sum,
+            Target::Missed => return Some(Exact::INFINITY),
+            Target::Zero => return Some(sum.clone()),
             Target::Left(left) => left,
         };
-        let found = build(&left.lo, bits).and_then(|loss| least_epsilon(&loss, &left));
-        if let Some(epsilon) = found {
-            return epsilon.to_exact(Round::Up).min(sum);
+        if let Some(epsilon) = least_epsilon(&build(&left.lo, bits)?, &left) {
+            return Some(epsilon.to_exact(Round::Up).min(sum.clone()));
         }
         bits *= 2;
     }
-    sum
+    None
 }
 
 /// `1 − Π(1−δ_j)·(1 − δ(x))`, rounded up: the least `δ_g` at this ε.

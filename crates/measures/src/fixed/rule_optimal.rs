@@ -56,19 +56,20 @@ pub struct Optimal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// Equal ε: sums of binomial weights, at most `1e-12` above the exact value.
+    /// Equal ε: sums of binomial weights, at most `1e-12` above the exact value. Should 2^11 bits not suffice, or δ be
+    /// so small that more than 2^21 weights matter, the bound of [`Concentrated`](Method::Concentrated) is given.
     Equal,
     /// Few different ε: all outcomes are enumerated, at most `1e-12` above the exact value.
     Enumerated,
     /// Many different ε: the losses are put on a grid of step `h`, with `2^26/k` points (between `2^10` and `2^20`) over
     /// `±Σε`. The answer is at most `(k+1)·h` above the exact value, and in practice much nearer.
     Grid,
-    /// More than `2^34` equal or `2^16` different ε: the zCDP bound, valid but not optimal.
+    /// More than `2^32` equal or `2^16` different ε: the zCDP bound, valid but not optimal.
     Concentrated,
 }
 
 /// Equal parameters beyond this are not summed.
-const MOST_EQUAL: u64 = 1 << 34;
+const MOST_EQUAL: u64 = 1 << 32;
 
 /// The children's losses, counted.
 struct Losses {
@@ -108,8 +109,8 @@ impl Optimal {
     }
 
     fn epsilon(&self, losses: &Losses) -> Exact {
-        let (deltas, sum) = (&losses.deltas, losses.sum.clone());
-        match (method(losses), losses.epsilons.as_slice()) {
+        let (deltas, sum) = (&losses.deltas, &losses.sum);
+        let exactly = match (method(losses), losses.epsilons.as_slice()) {
             (Method::Equal, [(epsilon, k)]) => {
                 optimal::epsilon_of(&self.delta, deltas, sum, |smallest, bits| {
                     EqualLoss::new(epsilon, *k, smallest, bits)
@@ -121,11 +122,12 @@ impl Optimal {
                     DifferentLoss::new(&groups, bits)
                 })
             }
-            (Method::Grid, _) => self.left(losses, |left| {
+            (Method::Grid, _) => Some(self.left(losses, |left| {
                 responses(&groups(losses)).map(|grid| grid.epsilon_at(&left))
-            }),
-            (Method::Concentrated, _) => self.left(losses, |left| concentrated(losses, left)),
-        }
+            })),
+            (Method::Concentrated, _) => None,
+        };
+        exactly.unwrap_or_else(|| self.left(losses, |left| Some(concentrated(losses, left))))
     }
 
     /// The better of the plain sum and what `bound` makes of the δ that the children leave.
@@ -190,7 +192,7 @@ fn groups(losses: &Losses) -> Vec<Group> {
 }
 
 /// By zCDP: every ε is `ε tanh(ε/2)`-zCDP, the sum converts at the δ that is left.
-fn concentrated(losses: &Losses, delta: Exact) -> Option<Exact> {
+fn concentrated(losses: &Losses, delta: Exact) -> Exact {
     let rho = losses
         .epsilons
         .iter()
@@ -200,7 +202,7 @@ fn concentrated(losses: &Losses, delta: Exact) -> Option<Exact> {
                 .times(*k)
         })
         .sum::<Exact>();
-    Some(convert::zcdp_epsilon(&rho.into(), &delta))
+    convert::zcdp_epsilon(&rho.into(), &delta)
 }
 
 impl Rule for Optimal {

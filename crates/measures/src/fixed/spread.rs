@@ -112,9 +112,10 @@ mod tests {
         for delta in ["0.1", "1e-6", "1e-30"] {
             let delta: Exact = delta.parse().unwrap();
             let sum: Exact = "2.037".parse().unwrap();
-            let exactly = epsilon_of(&delta, &[], sum.clone(), |_, bits| {
+            let exactly = epsilon_of(&delta, &[], &sum, |_, bits| {
                 DifferentLoss::new(&groups, bits)
-            });
+            })
+            .unwrap();
             let found = grid.epsilon_at(&delta).min(sum);
             assert!(found >= exactly, "{found} {exactly}");
             let slack: Exact = "0.00001".parse().unwrap();

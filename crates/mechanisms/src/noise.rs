@@ -1,0 +1,114 @@
+//! What additive noise has to tell about itself: its law, and what it makes of a change of the numbers it is added to.
+
+use exact::{Exact, Round};
+use measures::{Epsilon, MapError, Measure, Metric, PrivacyMap, PureDp, Rho, Zcdp};
+use queryable::{AskError, Scope, coins::Distribution};
+
+use dashu_int::IBig;
+use dashu_ratio::RBig;
+
+use crate::samplers::{DiscreteGaussian, DiscreteLaplace};
+
+/// How much a vector of integers changes, at the most, between two inputs: bounds on both norms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The sum of the absolute changes.
+    pub l1: Exact,
+    /// The sum of the squared changes.
+    pub l2_squared: Exact,
+}
+
+impl Change {
+    /// One coordinate changes by this much.
+    pub fn one(by: &Exact) -> Self {
+        Self::repeated(by, 1)
+    }
+
+    /// So many coordinates change by this much each. Rounded up.
+    pub fn repeated(by: &Exact, coordinates: u64) -> Self {
+        Self {
+            l1: by.times(coordinates),
+            l2_squared: by.pow(2, Round::Up).times(coordinates),
+        }
+    }
+}
+
+/// Integer noise with a privacy guarantee: independent draws, one added to each coordinate of a vector of integers.
+///
+/// Whoever implements this vouches for `loss`. The measure is the one in which the noise has its tight theorem; convert
+/// the measurement for another ([`Measurement::convert`](odometer::Measurement::convert)).
+pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
+    /// In which the loss is counted.
+    type Measure: Measure;
+
+    /// That measure.
+    fn measure(&self) -> Self::Measure;
+
+    /// The loss when the vector changes by at most this much. Rounded up, and monotone.
+    fn loss(&self, change: &Change) -> <Self::Measure as Measure>::Loss;
+
+    /// The privacy map of a vector that changes by at most `change(d_in)`.
+    fn map<MI: Metric>(
+        &self,
+        metric: MI,
+        change: impl Fn(&MI::Distance) -> Change + Send + Sync + 'static,
+    ) -> PrivacyMap<MI, Self::Measure> {
+        let noise = self.clone();
+        PrivacyMap::new(metric, self.measure(), move |d_in| {
+            Ok::<_, MapError>(noise.loss(&change(d_in)))
+        })
+    }
+}
+
+/// ε = (L1 change)·(−ln q), rounded up: the ratio of probabilities at points one apart is `q` (Ghosh, Roughgarden,
+/// Sundararajan 2009).
+impl Noise for DiscreteLaplace {
+    type Measure = PureDp;
+
+    fn measure(&self) -> PureDp {
+        PureDp
+    }
+
+    fn loss(&self, change: &Change) -> Epsilon {
+        Epsilon::new(product(&change.l1, self.rate()))
+    }
+}
+
+/// The product, rounded up once. Infinity where there is no bound.
+fn product(change: &Exact, rate: &RBig) -> Exact {
+    let product = change.to_rational().map(|change| change * rate);
+    product
+        .and_then(|product| Exact::from_rational(&product, Round::Up).ok())
+        .unwrap_or(Exact::INFINITY)
+}
+
+/// ρ = (L2 change)²/2σ², rounded up (Canonne, Kamath, Steinke 2020 Thm 4 and 14). There is no Gaussian-DP claim: for
+/// small σ the discrete Gaussian is less private than the continuous one.
+impl Noise for DiscreteGaussian {
+    type Measure = Zcdp;
+
+    fn measure(&self) -> Zcdp {
+        Zcdp
+    }
+
+    fn loss(&self, change: &Change) -> Rho {
+        Rho::new(product(&change.l2_squared, self.rate()))
+    }
+}
+
+/// The value with noise, as a 64-bit integer: what does not fit becomes the nearest one, which is post-processing.
+pub(crate) fn noisy(
+    value: i128,
+    noise: &impl Noise,
+    scope: &mut Scope<'_>,
+) -> Result<i64, AskError> {
+    Ok(saturate(IBig::from(value) + scope.draw(noise)?))
+}
+
+pub(crate) fn saturate(value: IBig) -> i64 {
+    i64::try_from(&value).unwrap_or(if value < IBig::ZERO {
+        i64::MIN
+    } else {
+        i64::MAX
+    })
+}
