@@ -3,7 +3,7 @@
 
 mod common;
 
-use auditor::{Direction, Factor, Input, Report, audit, player};
+use auditor::{Direction, Factor, Input, Report, Sampling, adversary, audit, player};
 use common::{probability, ratio};
 use dashu_ratio::RBig;
 use queryable::{
@@ -143,6 +143,34 @@ fn parallel_composition_with_updates_pays_for_every_copy() {
             .collect()
     };
     assert_eq!(tv(&leaky(2, 4, consistent)), RBig::ZERO);
+}
+
+#[test]
+fn the_first_bad_answer_adversary_finds_it_by_sampling() {
+    let build =
+        |input: Input, root: &Root| Ok(identified(copies(10, root, || m_delta(1, 10))?, input));
+    let adversary = || {
+        adversary::first_bad_answer(
+            |asked| (asked < 10).then(|| same(asked, false)),
+            |answer| *answer == Ok(3),
+            |asked| differing(asked - 1),
+        )
+    };
+    let sampling = Sampling {
+        runs: 3000,
+        ..Sampling::default()
+    };
+    let accept = |seen: &[Round<Pair, u8>]| seen.last().is_some_and(|round| round.answer == Ok(0));
+    let found = sampling
+        .epsilon(&build, &adversary, 11, 0.0, &accept)
+        .unwrap();
+    // The truth is 0.6513215599, and ε is infinite: the second input never answers 0.
+    assert_eq!(found.accepted[1], 0);
+    assert!(
+        found.total_variation > 0.6 && found.total_variation < 0.652,
+        "{found:?}"
+    );
+    assert!(found.epsilon > 5.0);
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn filters_with_slack() {
 
 #[test]
 fn concentrated_renyi_and_gaussian_filters() {
-    let kinds = vec![Kind::response(3, 2), Kind::response(2, 1), interactive()];
+    let kinds = [Kind::response(3, 2), Kind::response(2, 1), interactive()];
     let reports: Vec<_> = kinds.iter().map(Kind::alone).collect();
     let shelf = |measure| Shelf {
         measure,

@@ -44,7 +44,7 @@ pub fn run(trials: u32, certify: u32, seed: u8) -> Result<Found, Box<dyn Error>>
         let deviation = solve(&mechanism, decimal(factor.as_rational()), decimal(&delta))?;
         found.deviation = found.deviation.max(deviation);
         found.feasible += u32::from(deviation < 1e-7);
-        if found.trials % certify == 0 {
+        if found.trials.is_multiple_of(certify) {
             let simulator = report.simulator(&factor, &delta)?;
             let simulated = audit(|input, root: &Root| {
                 let rr = randomized_response(&factor, &delta, input)
