@@ -69,22 +69,28 @@ impl DiscreteGaussian {
         let buckets = RBig::from(BUCKETS * BUCKETS);
         let width = magnitude(&(&variance / buckets).floor()).sqrt();
         let width = Width::new(width.max(UBig::ONE));
-        let thinning = match &width {
-            Width::Small(_) => Thinning::new(&rate, &rate),
-            Width::Big(_) => None,
-        };
         let sigma = magnitude(&variance.ceil()).sqrt() + UBig::ONE;
         let radius = u64::try_from(sigma).map_or(DEFAULT_RADIUS, |s| s.saturating_mul(8));
-        let mut noise = Self {
+        let noise = Self {
             variance,
+            thinning: None,
             rate,
-            width,
+            width: Width::Small(1),
             table: Table::new([]),
-            thinning,
             enumeration: Enumeration::new(2 * radius.min(DEFAULT_RADIUS) as usize + 1),
         };
-        noise.table = Table::new(noise.machine_boundaries());
-        Ok(noise)
+        Ok(noise.with_width(width))
+    }
+
+    /// Any width has the same law; it decides only how much is drawn again.
+    pub(super) fn with_width(mut self, width: Width) -> Self {
+        self.thinning = match &width {
+            Width::Small(_) => Thinning::new(&self.rate, &self.rate),
+            Width::Big(_) => None,
+        };
+        self.width = width;
+        self.table = Table::new(self.machine_boundaries());
+        self
     }
 
     /// With this `σ`.

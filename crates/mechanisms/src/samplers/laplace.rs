@@ -65,6 +65,12 @@ impl DiscreteLaplace {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn with_width(mut self, width: super::width::Width) -> Self {
+        self.steps = Steps::with_width(self.steps.decay, true, width);
+        self
+    }
+
     /// Enumerates the outcomes from `−radius` to `radius`; sampling is not affected.
     pub fn enumerating(mut self, radius: u32) -> Self {
         self.enumeration = Enumeration::new(2 * radius as usize + 1);

@@ -37,16 +37,21 @@ pub(super) struct Steps {
 
 impl Steps {
     pub(super) fn new(decay: Decay, signed: bool) -> Self {
-        let (rate_lo, rate_hi) = decay.rate();
-        let width = (RBig::ONE / (&rate_hi * RBig::from(BUCKETS))).ceil();
+        let width = (RBig::ONE / (decay.rate().1 * RBig::from(BUCKETS))).ceil();
         let width = Width::new(magnitude(&width).max(UBig::ONE));
+        Self::with_width(decay, signed, width)
+    }
+
+    /// Any width has the same law; it decides only how much is drawn again.
+    pub(super) fn with_width(decay: Decay, signed: bool, width: Width) -> Self {
+        let rate = decay.rate();
         let thinning = match &width {
-            Width::Small(_) => Thinning::new(&rate_lo, &rate_hi),
+            Width::Small(_) => Thinning::new(&rate.0, &rate.1),
             Width::Big(_) => None,
         };
         let mut steps = Self {
             decay,
-            rate: (rate_lo, rate_hi),
+            rate,
             width,
             table: Table::new([]),
             thinning,

@@ -337,6 +337,40 @@ fn the_big_path_fits() {
     chi_square("big gaussian", &expected, &got[1]);
 }
 
+/// Buckets of any width, in machine words or big integers, have the law that is enumerated.
+#[test]
+fn every_width_has_the_same_law() {
+    fn check(name: &str, law: &impl Distribution<Outcome = IBig>, draws: u32) {
+        let mut bits = ChaCha20Rng::from_seed([6; 32]);
+        let mut got: BTreeMap<IBig, u64> = BTreeMap::new();
+        (0..draws).for_each(|_| *got.entry(law.sample(&mut bits)).or_default() += 1);
+        let outcomes = (0..law.arity()).map(|i| law.outcome(i));
+        let (expected, got): (Vec<f64>, Vec<u64>) = outcomes
+            .map(|(x, p)| {
+                (
+                    p.as_rational().to_f64().value() * f64::from(draws),
+                    got.get(&x).copied().unwrap_or(0),
+                )
+            })
+            .unzip();
+        chi_square(name, &expected, &got);
+    }
+    let widths = [
+        (width::Width::Small(2), 100_000),
+        (width::Width::Small(7), 100_000),
+        (width::Width::Big(UBig::from(1u8)), 3_000),
+        (width::Width::Big(UBig::from(3u8)), 3_000),
+    ];
+    for (width, draws) in widths {
+        let laplace = DiscreteLaplace::new(ratio(20, 1)).unwrap();
+        check("laplace", &laplace.with_width(width.clone()), draws);
+        let rational = DiscreteLaplace::with_ratio(ratio(11, 12)).unwrap();
+        check("ratio", &rational.with_width(width.clone()), draws);
+        let gaussian = DiscreteGaussian::new(ratio(99, 2)).unwrap();
+        check("gaussian", &gaussian.with_width(width), draws);
+    }
+}
+
 #[test]
 fn choices_fit() {
     let penalties = vec![
