@@ -110,7 +110,7 @@ impl Noise for DiscreteGaussian {
 ///
 /// One coordinate that changes by `d` has `δ = P(Y > εσ²/d − d/2) − e^ε·P(Y > εσ²/d + d/2)`, exactly (Canonne, Kamath,
 /// Steinke 2020 Thm 7). Smaller changes are covered, for this is the largest of `P(Y ≥ k) − e^ε·P(Y ≥ k + d)` over `k`, and
-/// each of these grows with `d` [D]. Otherwise, and for σ above 4096, δ is what zCDP gives. Rounded up.
+/// each of these grows with `d` (our derivation). Otherwise, and for σ above 4096, δ is what zCDP gives. Rounded up.
 ///
 /// ```
 /// use mechanisms::{additive::add_noise, noise::ApproxGaussian, samplers::DiscreteGaussian};
