@@ -42,8 +42,23 @@ pub trait Measure: Clone + PartialEq + Debug + Send + Sync + 'static {
     }
 }
 
-/// A loss that can be multiplied by a distance, for [linear maps](crate::PrivacyMap::linear).
+/// A loss in proportion to the distance, for [linear maps](crate::PrivacyMap::linear). Only for measures in which that is
+/// the rule for groups: of this crate's losses, [`Epsilon`](crate::Epsilon) and [`Mu`](crate::Mu).
+#[diagnostic::on_unimplemented(
+    message = "a loss `{Self}` does not grow in proportion to the distance",
+    note = "for zCDP and Rényi losses use `PrivacyMap::quadratic`, otherwise `PrivacyMap::new` or `PrivacyMap::group`"
+)]
 pub trait Scale: Loss {
     /// This loss times `by`, rounded up.
     fn scaled(&self, by: &exact::Exact) -> Self;
+}
+
+/// A loss in proportion to the square of the distance, for [quadratic maps](crate::PrivacyMap::quadratic).
+#[diagnostic::on_unimplemented(
+    message = "a loss `{Self}` does not grow in proportion to the square of the distance",
+    note = "for pure and Gaussian losses use `PrivacyMap::linear`, otherwise `PrivacyMap::new` or `PrivacyMap::group`"
+)]
+pub trait ScaleSquared: Loss {
+    /// This loss times `by²`, rounded up.
+    fn scaled_squared(&self, by: &exact::Exact) -> Self;
 }

@@ -2,7 +2,7 @@
 //! for each order, and is within a budget only if every order is.
 
 use super::renyi::check_order;
-use crate::{Loss, LossError, Measure, Scale};
+use crate::{Loss, LossError, Measure, ScaleSquared};
 use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -127,9 +127,11 @@ impl Loss for RenyiCurve {
     }
 }
 
-impl Scale for RenyiCurve {
-    fn scaled(&self, by: &Exact) -> Self {
-        self.map(|_, epsilon| epsilon.mul(by, Round::Up))
+/// Gaussian noise of variance σ² costs `α·d_in²/(2σ²)` at every order (Mironov 2017, Cor 3). There is no such group rule.
+impl ScaleSquared for RenyiCurve {
+    fn scaled_squared(&self, by: &Exact) -> Self {
+        let square = by.pow(2, Round::Up);
+        self.map(|_, epsilon| epsilon.mul(&square, Round::Up))
     }
 }
 

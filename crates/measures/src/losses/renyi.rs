@@ -1,7 +1,7 @@
 //! Rényi differential privacy at one order.
 
 use super::scalar::number;
-use crate::{Loss, LossError, Measure, Scale};
+use crate::{Loss, LossError, Measure, ScaleSquared};
 use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -72,9 +72,10 @@ impl Loss for RenyiEpsilon {
     }
 }
 
-impl Scale for RenyiEpsilon {
-    fn scaled(&self, by: &Exact) -> Self {
-        self.with_epsilon(self.epsilon.mul(by, Round::Up))
+/// Gaussian noise of variance σ² costs `α·d_in²/(2σ²)` (Mironov 2017, Cor 3). There is no such group rule.
+impl ScaleSquared for RenyiEpsilon {
+    fn scaled_squared(&self, by: &Exact) -> Self {
+        self.with_epsilon(self.epsilon.mul(&by.pow(2, Round::Up), Round::Up))
     }
 }
 

@@ -37,12 +37,6 @@ macro_rules! scalar_loss {
             }
         }
 
-        impl crate::Scale for $name {
-            fn scaled(&self, by: &exact::Exact) -> Self {
-                $name(self.0.mul(by, exact::Round::Up))
-            }
-        }
-
         impl From<exact::Exact> for $name {
             fn from(value: exact::Exact) -> Self {
                 $name(value)
