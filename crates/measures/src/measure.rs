@@ -12,6 +12,22 @@ use std::fmt::{Debug, Display};
 pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
     /// Whether every mechanism with this loss has the loss `other` as well.
     fn at_most(&self, other: &Self) -> bool;
+
+    /// The loss as text, rounded down: for what remains of a budget, which may not look like more than it is. (`Display`
+    /// rounds up: what was spent may not look like less.)
+    ///
+    /// The default is right where `Display` rounds nothing.
+    ///
+    /// ```
+    /// use measures::{Epsilon, Loss};
+    /// let third = Epsilon::new(exact::Exact::ratio(1, 3)?);
+    /// assert_eq!(third.shown_down(), "0.33333333333333333");
+    /// assert_eq!(third.to_string(), "0.33333333333333334");
+    /// # Ok::<(), exact::ExactError>(())
+    /// ```
+    fn shown_down(&self) -> String {
+        self.to_string()
+    }
 }
 
 /// A way to measure privacy loss (000 Def 2.1). A measure is a value, because it may have parameters: an order, a set of

@@ -98,6 +98,40 @@ fn gaussian_epsilon_inverts() {
 }
 
 #[test]
+fn pure_privacy_comes_back_from_the_whole_curve() {
+    let one: EpsilonDelta = "(1, 0)".parse().unwrap();
+    let leaky: EpsilonDelta = "(1, 1e-9)".parse().unwrap();
+    let by_tradeoff = TradeoffToApprox::new(Exact::ZERO).unwrap();
+    let by_profile = ProfileToApprox::new(Exact::ZERO).unwrap();
+    for back in [
+        by_tradeoff.convert(&Tradeoff::from_approx(&one)),
+        by_profile.convert(&Profile::new([one.clone()])),
+    ] {
+        let back = back.unwrap();
+        assert!(back.delta().is_zero() && *back.epsilon() >= Exact::ONE);
+        assert!(*back.epsilon() < exact("1.000000000000001"), "{back}");
+    }
+    for back in [
+        by_tradeoff.convert(&Tradeoff::from_approx(&leaky)),
+        by_profile.convert(&Profile::new([leaky])),
+        by_tradeoff.convert(&TradeoffDp.infinity()),
+        by_profile.convert(&ProfileDp.infinity()),
+    ] {
+        assert_eq!(back, Ok(EpsilonDelta::INFINITY));
+    }
+    assert_eq!(
+        by_tradeoff.convert(&TradeoffDp.zero()),
+        Ok(EpsilonDelta::ZERO)
+    );
+    assert_eq!(
+        by_profile.convert(&ProfileDp.zero()),
+        Ok(EpsilonDelta::ZERO)
+    );
+    assert!(TradeoffToApprox::new(Exact::ONE).is_err());
+    assert!(ProfileToApprox::new(Exact::ONE).is_err());
+}
+
+#[test]
 fn gaussian_edges() {
     assert_eq!(gaussian_delta(&Mu::ZERO, &Exact::ZERO), Exact::ZERO);
     assert_eq!(gaussian_delta(&Mu::INFINITY, &exact("3")), Exact::ONE);

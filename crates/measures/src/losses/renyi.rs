@@ -1,6 +1,6 @@
 //! Rényi differential privacy at one order.
 
-use super::scalar::number;
+use super::scalar::{down, number};
 use crate::{Loss, LossError, Measure, ScaleSquared};
 use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,10 @@ impl Loss for RenyiEpsilon {
     #[inline]
     fn at_most(&self, other: &Self) -> bool {
         self.order == other.order && self.epsilon <= other.epsilon
+    }
+
+    fn shown_down(&self) -> String {
+        format!("{} at order {}", down(&self.epsilon), self.order)
     }
 }
 
