@@ -6,7 +6,7 @@ use std::sync::Arc;
 use queryable::{AskError, Heard, Machine, Move, Scope, coins::Uniform, machine};
 
 use crate::{
-    attack::{Attack, Play, Plan},
+    attack::{Attack, Plan, Play},
     audit::Report,
     factor::Factor,
     profile::Direction,

@@ -138,7 +138,10 @@ impl Plan {
         let over = direction.over();
         let best = |at: usize| {
             let tells = |edge: &crate::graph::Edge<Q, A>| {
-                let answers = edge.to.iter().map(|(_, child)| worth(graph, factor, over, *child));
+                let answers = edge
+                    .to
+                    .iter()
+                    .map(|(_, child)| worth(graph, factor, over, *child));
                 answers.fold(UBig::ZERO, |sum, part| sum + part)
             };
             let asked = graph.nodes[at].edges.iter().map(tells).enumerate();

@@ -24,6 +24,9 @@ use crate::{
 /// How many runs are made at most, unless said otherwise.
 pub const DEFAULT_RUNS: u64 = 100_000_000;
 
+/// How many rounds a history may have: attacks are trees, and are walked recursively.
+pub const MAX_DEPTH: usize = 2000;
+
 /// Audits the system that `build` makes of each input, with coins from the root it is handed.
 ///
 /// The system is built anew for every run: `build` must be a function of the input and the coins.
@@ -86,6 +89,7 @@ impl<B> Audit<B> {
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
         O: Fn(&[Round<S::Query, S::Answer>]) -> Vec<S::Query> + Sync,
     {
+        check_depth(depth)?;
         let progress = Progress::new("runs");
         let offer = |history: &[Round<S::Query, S::Answer>]| {
             let more = history.len() < depth;
@@ -113,6 +117,7 @@ impl<B> Audit<B> {
         S::Answer: Clone + Ord + Send,
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
     {
+        check_depth(parts.iter().map(Part::depth).fold(0, usize::saturating_add))?;
         let progress = Progress::new("runs");
         if !self.merge {
             let build = |input, root: &Root| {
@@ -166,6 +171,17 @@ impl<B> Audit<B> {
         let runs = zero.runs + one.runs;
         Ok((join([zero, one])?, runs))
     }
+}
+
+fn check_depth(depth: usize) -> Result<(), AuditError> {
+    if depth <= MAX_DEPTH {
+        return Ok(());
+    }
+    Err(AuditError::Parameter {
+        name: "the depth",
+        value: depth.to_string(),
+        expected: "at most 2000 rounds",
+    })
 }
 
 /// What an audit cost.
@@ -263,7 +279,7 @@ impl<Q, A> Report<Q, A> {
     ///
     /// # Errors
     /// As [`renyi`](Self::renyi).
-    pub fn renyi_plan(
+    pub fn renyi_attack(
         &self,
         order: &Exact,
         direction: Direction,
@@ -280,27 +296,7 @@ impl<Q, A> Report<Q, A> {
     ///
     /// # Errors
     /// As [`renyi`](Self::renyi).
-    pub fn power_sum(&self, order: u32, direction: Direction) -> Result<Option<RBig>, AuditError>
-    where
-        Q: Clone,
-        A: Clone,
-    {
-        Ok(self.renyi_attack(order, direction)?.0)
-    }
-
-    /// The power sum of an integer order, and the adversary that attains it.
-    ///
-    /// # Errors
-    /// As [`renyi`](Self::renyi).
-    pub fn renyi_attack(
-        &self,
-        order: u32,
-        direction: Direction,
-    ) -> Result<(Option<RBig>, Attack<Q, A>), AuditError>
-    where
-        Q: Clone,
-        A: Clone,
-    {
+    pub fn power_sum(&self, order: u32, direction: Direction) -> Result<Option<RBig>, AuditError> {
         if order < 2 {
             return Err(AuditError::Parameter {
                 name: "the order",
@@ -308,7 +304,7 @@ impl<Q, A> Report<Q, A> {
                 expected: "at least 2",
             });
         }
-        renyi::moment(&self.graph, order, direction)
+        renyi::power_sum(&self.graph, order, direction)
     }
 
     /// The adversary that attains δ at this `e^ε` in this direction (of what was enumerated).

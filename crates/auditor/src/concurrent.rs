@@ -22,8 +22,13 @@ use crate::{
 /// One of several parts that are asked concurrently: how often, and what, given its own history.
 pub struct Part<Q, A> {
     depth: usize,
-    offer: Box<dyn Fn(&[Round<Q, A>]) -> Vec<Q> + Sync>,
+    offer: Box<Offers<Q, A>>,
 }
+
+/// How many merged histories there may be.
+const MAX_HISTORIES: usize = 50_000_000;
+
+type Offers<Q, A> = dyn Fn(&[Round<Q, A>]) -> Vec<Q> + Sync;
 
 impl<Q, A> Part<Q, A> {
     /// A part that is asked at most `depth` times; `offer` says what, given the history of this part alone.
@@ -32,6 +37,10 @@ impl<Q, A> Part<Q, A> {
             depth,
             offer: Box::new(offer),
         }
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
     }
 
     fn offered(&self, history: &[Round<Q, A>]) -> Vec<Q> {
@@ -213,10 +222,16 @@ impl<Q: Clone, A: Clone + Ord> Walk<'_, Q, A> {
     /// All combinations of the parts' histories. A node's number is that of its parts in mixed radix, so edges go up.
     fn product(self) -> Result<Graph<Q, A>, AuditError> {
         let sizes: Vec<usize> = self.own.iter().map(|own| own.nodes.len()).collect();
+        let total = sizes
+            .iter()
+            .try_fold(1usize, |total, &size| total.checked_mul(size));
+        let total = total.filter(|&total| total <= MAX_HISTORIES);
+        let total = total.ok_or(AuditError::TooManyHistories {
+            limit: MAX_HISTORIES,
+        })?;
         let weights: Vec<usize> = (0..sizes.len())
             .map(|part| sizes[part + 1..].iter().product())
             .collect();
-        let total: usize = sizes.iter().product();
         let nodes = (0..total)
             .map(|at| self.combined(at, &sizes, &weights))
             .collect();

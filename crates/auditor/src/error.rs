@@ -15,6 +15,12 @@ pub enum AuditError {
         /// How many were allowed.
         limit: u64,
     },
+    /// There are more combinations of the parts' histories than allowed.
+    #[error("the parts have more than {limit} histories together: ask them less")]
+    TooManyHistories {
+        /// How many were allowed.
+        limit: usize,
+    },
     /// A replay drew differently, or a draw cannot be scripted.
     #[error("{0}")]
     Script(String),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dashu_base::BitTest;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
@@ -164,5 +165,3 @@ impl fmt::Display for Bounds<Exact> {
 pub(crate) fn approximate(value: &RBig) -> f64 {
     value.to_f64().value()
 }
-
-use dashu_base::BitTest;

@@ -140,14 +140,13 @@ impl<Q, A> Graph<Q, A> {
                     };
                     edge.to.iter().filter(likely).count()
                 };
-                let pairs: Vec<(usize, usize)> = a
-                    .to
-                    .iter()
-                    .filter_map(|(answer, to)| {
-                        let found = b.to.iter().find(|(other, _)| other == answer)?;
-                        Some((*to, found.1))
-                    })
-                    .collect();
+                let pairs: Vec<(usize, usize)> =
+                    a.to.iter()
+                        .filter_map(|(answer, to)| {
+                            let found = b.to.iter().find(|(other, _)| other == answer)?;
+                            Some((*to, found.1))
+                        })
+                        .collect();
                 let shared = pairs
                     .iter()
                     .filter(|(to, _)| (0..2).any(|input| !self.masses.is_zero(*to, input)))

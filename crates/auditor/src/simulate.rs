@@ -15,12 +15,7 @@ use queryable::{
 };
 
 use crate::{
-    audit::Report,
-    error::AuditError,
-    explore::Heard,
-    factor::Factor,
-    graph::Graph,
-    system::Input,
+    audit::Report, error::AuditError, explore::Heard, factor::Factor, graph::Graph, system::Input,
 };
 
 /// What randomized response RR_{ε,δ} tells about a bit (003 Def 2.3).
@@ -51,7 +46,9 @@ pub fn randomized_response(
         (Response::Noisy(input), truth),
         (Response::Noisy(other), lie),
     ])?;
-    Ok(queryable::once(move |(), scope: &mut Scope<'_>| scope.draw(&law)))
+    Ok(queryable::once(move |(), scope: &mut Scope<'_>| {
+        scope.draw(&law)
+    }))
 }
 
 fn categorical<T>(outcomes: Vec<(T, RBig)>) -> Result<Categorical<T>, AuditError> {

@@ -123,7 +123,11 @@ impl Sampling {
         let (over, chosen) = trial.choose(&seen, delta);
         let accept = |transcript: &[_]| chosen.contains(&&kind(transcript));
         let swapped = |input: Input, root: &Root| {
-            let input = if over == 0 { input } else { input.pick(Input::One, Input::Zero) };
+            let input = if over == 0 {
+                input
+            } else {
+                input.pick(Input::One, Input::Zero)
+            };
             build(input, root)
         };
         self.epsilon(&swapped, adversary, depth, delta, &accept)
@@ -139,7 +143,8 @@ impl Sampling {
         let mut orders = Vec::new();
         for over in 0..2 {
             let mut kinds: Vec<(&K, [u64; 2])> = seen.iter().map(|(k, c)| (k, *c)).collect();
-            let ratio = |counts: &[u64; 2]| (counts[over] as f64 + 0.5) / (counts[1 - over] as f64 + 0.5);
+            let ratio =
+                |counts: &[u64; 2]| (counts[over] as f64 + 0.5) / (counts[1 - over] as f64 + 0.5);
             kinds.sort_by(|a, b| ratio(&b.1).total_cmp(&ratio(&a.1)));
             let mut counts = [0, 0];
             for (taken, (_, more)) in kinds.iter().enumerate() {
@@ -186,7 +191,11 @@ impl Sampling {
         Evidence {
             accepted,
             runs: self.runs,
-            epsilon: if epsilon > 0.0 { epsilon * (1.0 - 1e-12) } else { 0.0 },
+            epsilon: if epsilon > 0.0 {
+                epsilon * (1.0 - 1e-12)
+            } else {
+                0.0
+            },
             total_variation: (low - high).max(0.0),
         }
     }
@@ -217,7 +226,8 @@ impl Sampling {
                 for input in Input::BOTH {
                     let root = Root::seeded(self.key(purpose, input, run));
                     let transcript = play(build, adversary(), input, &root, depth);
-                    let transcript = transcript.map_err(|why| AuditError::Script(why.to_string()))?;
+                    let transcript =
+                        transcript.map_err(|why| AuditError::Script(why.to_string()))?;
                     note(&transcript, &mut totals[input.index()]);
                 }
                 progress.count(2);
@@ -226,9 +236,13 @@ impl Sampling {
         };
         let shares: Vec<Result<[T; 2], AuditError>> = thread::scope(|scope| {
             let share = &share;
-            let workers: Vec<_> = (0..threads).map(|thread| scope.spawn(move || share(thread))).collect();
+            let workers: Vec<_> = (0..threads)
+                .map(|thread| scope.spawn(move || share(thread)))
+                .collect();
             let join = |worker: thread::ScopedJoinHandle<'_, _>| {
-                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                worker
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
             workers.into_iter().map(join).collect()
         });
@@ -310,7 +324,11 @@ fn upper_tail(hits: u64, runs: u64, p: f64) -> f64 {
     let (n, k) = (runs as f64, hits as f64);
     let log = ln_gamma(n + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n - k + 1.0)
         + k * p.ln()
-        + if hits == runs { 0.0 } else { (n - k) * (-p).ln_1p() };
+        + if hits == runs {
+            0.0
+        } else {
+            (n - k) * (-p).ln_1p()
+        };
     let mut term = log.exp();
     let mut sum = term;
     for at in hits..runs {

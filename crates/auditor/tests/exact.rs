@@ -436,6 +436,25 @@ fn big_and_small_integers_agree() {
 }
 
 #[test]
+fn limits_are_typed_errors() {
+    let build = |input: Input, root: &Root| root.spawn(randomized_response(input, 3, 4));
+    let deep = audit(build).asking(100_000, always(vec![()]));
+    assert!(matches!(deep, Err(AuditError::Parameter { .. })));
+    let many = audit(build).runs(1).asking(1, always(vec![()]));
+    assert_eq!(many.err(), Some(AuditError::TooManyRuns { limit: 1 }));
+    // A deep history of a system without coins.
+    let echo = |_: Input, root: &Root| root.spawn(machine(|(), _| Ok(())));
+    let report = audit(echo).asking(2000, always(vec![()])).unwrap();
+    assert_eq!(report.total_variation().value(), Some(&RBig::ZERO));
+    assert!(
+        report
+            .best_attack(&Factor::ONE)
+            .to_string()
+            .contains("stop")
+    );
+}
+
+#[test]
 fn attacks_print_readably() {
     let text = rr(3, 4).best_attack(&Factor::ONE).to_string();
     let expected = "accepts with probability 3/4 on input 0 and 1/4 on input 1: δ ≥ 1/2 at e^ε = 1\n\

@@ -29,7 +29,12 @@ fn table(rounds: usize, answers: usize, least: u64) -> impl Strategy<Value = Tab
 }
 
 /// The simulator on top of randomized response, which alone has seen the input.
-fn simulated(report: &Report<usize, usize>, rounds: usize, factor: &Factor, delta: &RBig) -> Report<usize, usize> {
+fn simulated(
+    report: &Report<usize, usize>,
+    rounds: usize,
+    factor: &Factor,
+    delta: &RBig,
+) -> Report<usize, usize> {
     let simulator = report.simulator(factor, delta).unwrap();
     audit(move |input, root: &Root| {
         let rr = randomized_response(factor, delta, input).map_err(|_| AskError::failed("RR"))?;
@@ -134,37 +139,65 @@ fn merged_histories_are_not_simulated() {
 
 fn rr_many(input: Input, root: &Root) -> Result<queryable::Queryable<(), bool>, AskError> {
     let lie = queryable::coins::Bit::new(common::probability(1, 4));
-    root.spawn(queryable::machine(move |(), scope: &mut queryable::Scope<'_>| {
-        Ok(scope.draw(&lie)? ^ (input == Input::One))
-    }))
+    root.spawn(queryable::machine(
+        move |(), scope: &mut queryable::Scope<'_>| Ok(scope.draw(&lie)? ^ (input == Input::One)),
+    ))
 }
 
 #[test]
 fn statistics_stay_below_the_truth_and_come_close() {
     let truth = 3f64.ln();
-    let sampling = Sampling { runs: 4000, seed: 7, ..Sampling::default() };
-    let adversary = || adversary::random(|heard: &queryable::Heard<bool>| if heard.is_none() { vec![()] } else { vec![] });
+    let sampling = Sampling {
+        runs: 4000,
+        seed: 7,
+        ..Sampling::default()
+    };
+    let adversary = || {
+        adversary::random(
+            |heard: &queryable::Heard<bool>| if heard.is_none() { vec![()] } else { vec![] },
+        )
+    };
     let found = sampling
-        .epsilon(&rr_many, &adversary, 1, 0.0, &|seen| seen[0].answer == Ok(false))
+        .epsilon(&rr_many, &adversary, 1, 0.0, &|seen| {
+            seen[0].answer == Ok(false)
+        })
         .unwrap();
-    assert!(found.epsilon <= truth && found.epsilon > 0.85 * truth, "{found:?}");
-    let again = Sampling { threads: 1, ..sampling };
+    assert!(
+        found.epsilon <= truth && found.epsilon > 0.85 * truth,
+        "{found:?}"
+    );
+    let again = Sampling {
+        threads: 1,
+        ..sampling
+    };
     let same = again
-        .epsilon(&rr_many, &adversary, 1, 0.0, &|seen| seen[0].answer == Ok(false))
+        .epsilon(&rr_many, &adversary, 1, 0.0, &|seen| {
+            seen[0].answer == Ok(false)
+        })
         .unwrap();
     assert_eq!(found, same);
     let trained = sampling
         .trained(&rr_many, &adversary, 1, 0.0, &|seen| seen[0].answer.clone())
         .unwrap();
-    assert!(trained.epsilon <= truth && trained.epsilon > 0.85 * truth, "{trained:?}");
+    assert!(
+        trained.epsilon <= truth && trained.epsilon > 0.85 * truth,
+        "{trained:?}"
+    );
     // Half of it is δ.
     let Evidence { epsilon, .. } = sampling
-        .epsilon(&rr_many, &adversary, 1, 0.5, &|seen| seen[0].answer == Ok(false))
+        .epsilon(&rr_many, &adversary, 1, 0.5, &|seen| {
+            seen[0].answer == Ok(false)
+        })
         .unwrap();
     assert!(epsilon < 0.2);
-    assert!(Sampling { confidence: 1.0, ..sampling }
+    assert!(
+        Sampling {
+            confidence: 1.0,
+            ..sampling
+        }
         .epsilon(&rr_many, &adversary, 1, 0.0, &|_| true)
-        .is_err());
+        .is_err()
+    );
 }
 
 #[test]

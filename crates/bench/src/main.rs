@@ -2,11 +2,17 @@
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
 mod ask;
+mod audit;
 mod bridge;
+mod filter;
+mod loss;
 mod measure;
+mod nested;
 mod numbers;
+mod ours;
 mod rules;
 mod samplers;
+mod theirs;
 
 use std::process::ExitCode;
 
@@ -36,6 +42,26 @@ const SUBCOMMANDS: &[Subcommand] = &[
         rules::run,
     ),
     subcommand("ask", "what asking and spawning a machine costs", ask::run),
+    subcommand(
+        "filter",
+        "launches under a filter, and OpenDP's filter and odometer",
+        filter::run,
+    ),
+    subcommand(
+        "loss",
+        "asking for the privacy loss, and OpenDP's odometer",
+        loss::run,
+    ),
+    subcommand(
+        "nested",
+        "nested sessions, two threads, memory",
+        nested::run,
+    ),
+    subcommand(
+        "audit",
+        "exact audits: growth with depth, three machines at once",
+        audit::run,
+    ),
     subcommand(
         "samplers",
         "exact noise and releases, and OpenDP's",

@@ -337,10 +337,11 @@ fn extremes_saturate_and_do_not_fail() {
 
 #[test]
 fn maps_convert_to_the_other_measures() {
-    use measures::RenyiDp;
+    use auditor::{Claim, Report};
     use measures::convert::{
         PureToApprox, PureToGaussian, PureToRenyi, PureToZcdp, ZcdpToApprox, ZcdpToRenyi,
     };
+    use measures::{RenyiDp, Scale};
     let records = Space::any::<Vec<i64>>(SymmetricDistance);
     let at_two = RenyiDp::new(2u32.into()).unwrap();
     let rr = randomized_response(probability(3, 4)).unwrap();
@@ -360,9 +361,15 @@ fn maps_convert_to_the_other_measures() {
         .loss(&Neighbouring)
         .unwrap();
     assert!(report.claims(&approx).unwrap().holds());
-    assert!(report.claims(&zcdp).unwrap().holds());
-    assert!(report.claims(&renyi).unwrap().holds());
-    assert!(report.claims(&gaussian).unwrap().holds());
+    // These are tight: within the audit's own rounding, so not refuted, and one per cent less is.
+    fn is_tight<L: Scale + Claim<(), bool>>(report: &Report<(), bool>, claimed: &L) {
+        assert!(report.claims(claimed).unwrap().attack().is_none());
+        let less = claimed.scaled(&exact("0.99"));
+        assert!(report.claims(&less).unwrap().attack().is_some());
+    }
+    is_tight(&report, &zcdp);
+    is_tight(&report, &renyi);
+    is_tight(&report, &gaussian);
 
     let noise = DiscreteGaussian::with_scale(ratio(3, 1)).unwrap();
     let gaussian = count(records, noise, |_| true);

@@ -4,16 +4,10 @@
 //! Two locks. The book is locked for the check and the charge only; the readings, for the questions about the loss.
 //! Neither is held while a mechanism or anybody's map runs.
 
-use std::cell::RefCell;
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
-};
+use std::{cell::RefCell, sync::Arc};
 
-use measures::{
-    Adaptive, FilterRule, Interleaving, Metric, PrivacyMap, Rule, Tallied, Total, TotalLoss,
-};
-use queryable::{Sequence, Turn};
+use measures::{FilterRule, Interleaving, Metric, Rule, Tallied, Total, TotalLoss};
+use queryable::{Sequence, Turn, guarded};
 
 use crate::{
     bill::{Bill, Quote},
@@ -22,27 +16,27 @@ use crate::{
     measurement::Description,
     payer::Parent,
     quote::quote,
-    tallies::{Pending, Tallies},
+    readings::Readings,
+    sync::{AtomicU64, Mutex, Ordering, lock},
+    tallies::{Contradiction, Pending, Tallies},
 };
 
 /// How deep sessions may be nested live.
 pub const MAX_NESTING: u16 = 256;
 
-/// How many distances an account remembers its reading for.
-const MAX_READINGS: usize = 16;
-
 /// How many runs are read from the ledger at a time.
 const BATCH: usize = 256;
 
-type Child<R> = <R as Rule>::Child;
-type Loss<R> = measures::ChildLoss<R>;
-type TallyOf<R> = <R as Tallied>::Tally;
+pub(crate) type Child<R> = <R as Rule>::Child;
+pub(crate) type Loss<R> = measures::ChildLoss<R>;
+pub(crate) type TallyOf<R> = <R as Tallied>::Tally;
+pub(crate) type Run<MI, R> = (u32, Entry<MI, Child<R>>, u64);
 
 pub(crate) struct Account<MI: Metric, R: FilterRule> {
     pub(crate) label: Arc<str>,
     pub(crate) rule: R,
     pub(crate) measure: Child<R>,
-    zero: TallyOf<R>,
+    pub(crate) zero: TallyOf<R>,
     cap: Option<Cap<MI, R>>,
     /// Whose turn it is among all leaves charged here, if the rule is sequential.
     sequence: Option<Sequence>,
@@ -50,7 +44,7 @@ pub(crate) struct Account<MI: Metric, R: FilterRule> {
     pub(crate) depth: u16,
     book: Mutex<Book<MI, R>>,
     launched: AtomicU64,
-    readings: Mutex<Vec<Reading<MI, R>>>,
+    pub(crate) readings: Readings<MI::Distance, TallyOf<R>>,
 }
 
 /// A budget at a distance.
@@ -64,12 +58,16 @@ pub(crate) struct Cap<MI: Metric, R: FilterRule> {
 
 impl<MI: Metric, R: FilterRule> Cap<MI, R> {
     pub(crate) fn new(
+        account: &str,
         rule: &R,
         d_in: MI::Distance,
         limit: TotalLoss<R>,
         halting: bool,
     ) -> Result<Self, LaunchError> {
-        let gate = rule.open(&limit)?;
+        let open = guarded(|| rule.open(&limit));
+        let gate = open.map_err(|_| LaunchError::RulePanicked {
+            account: account.into(),
+        })??;
         Ok(Self {
             d_in,
             limit,
@@ -103,20 +101,13 @@ struct Book<MI: Metric, R: FilterRule> {
     halted: bool,
 }
 
-/// The loss at one distance, as far as the ledger has been read.
-pub(crate) struct Reading<MI: Metric, R: FilterRule> {
-    d_in: MI::Distance,
-    tallies: Tallies<TallyOf<R>>,
-    read: Position,
-    pub(crate) launched: u64,
-}
-
 /// Why an account did not admit a launch. The numbers are put into words when no lock is held any more.
 pub(crate) enum No<R: FilterRule> {
     Over {
         spent: TallyOf<R>,
     },
     Halted,
+    Contradiction,
     /// The account has moved on since the question was prepared.
     Moved,
     Error(LaunchError),
@@ -162,7 +153,7 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
                 halted: false,
             }),
             launched: AtomicU64::new(0),
-            readings: Mutex::new(Vec::new()),
+            readings: Readings::new(),
             zero,
             rule,
         })
@@ -212,7 +203,7 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
             return Ok(false);
         }
         if let Some(pending) = pending {
-            book.spent.commit(pending);
+            book.spent.commit(pending, &self.zero);
         }
         book.ledger
             .record(demand.bill, demand.description, demand.count);
@@ -234,7 +225,10 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         if book.halted {
             return Err(No::Halted);
         }
-        let pending = book.spent.after(quote, count, &self.zero);
+        let pending = book
+            .spent
+            .after(quote, count, &self.zero)
+            .map_err(|Contradiction| No::Contradiction)?;
         if self.rule.fits(&cap.gate, pending.total()) {
             return Ok(pending);
         }
@@ -255,42 +249,79 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
             (No::Over { spent }, Some(cap)) => (spent, cap),
             (No::Error(error), _) => return error,
             (No::Moved, _) => return LaunchError::Contended,
-            _ => {
+            (No::Contradiction, _) => return contradiction(description),
+            (No::Halted | No::Over { .. }, _) => {
                 return LaunchError::Halted {
                     account: self.label.to_string(),
                 };
             }
         };
-        let asked = quote
-            .and_then(Quote::leaf)
-            .map_or_else(String::new, ToString::to_string);
-        LaunchError::Refused(Box::new(Refusal {
+        let refusal = || {
+            let remaining = self.rule.remaining(&cap.gate, &spent);
+            let spent = self.rule.spent(&cap.gate, &spent);
+            self.refusal(description, &cap.d_in, &cap.limit, quote, remaining, &spent)
+        };
+        self.ruled(refusal).map_or_else(
+            |error| error,
+            |refusal| LaunchError::Refused(Box::new(refusal)),
+        )
+    }
+
+    pub(crate) fn refusal(
+        &self,
+        description: &Description,
+        d_in: &MI::Distance,
+        limit: &TotalLoss<R>,
+        quote: Option<&Quote<Loss<R>>>,
+        remaining: Option<Loss<R>>,
+        spent: &Total<TotalLoss<R>>,
+    ) -> Refusal {
+        let asked = quote.and_then(Quote::leaf);
+        Refusal {
             account: self.label.to_string(),
             measure: format!("{:?}", self.rule.total()),
             launch: description.to_string(),
-            d_in: cap.d_in.to_string(),
-            asked,
-            spent: self.rule.spent(&cap.gate, &spent).to_string(),
-            remaining: self
-                .rule
-                .remaining(&cap.gate, &spent)
-                .map(|loss| loss.to_string()),
-            limit: cap.limit.to_string(),
-        }))
+            d_in: d_in.to_string(),
+            asked: asked.map_or_else(String::new, ToString::to_string),
+            spent: spent.to_string(),
+            remaining: remaining.map(|loss| loss.to_string()),
+            limit: limit.to_string(),
+        }
+    }
+
+    /// Asks the rule, which may be somebody's code: it may use no session, and its panics are caught.
+    #[inline]
+    pub(crate) fn ruled<X>(&self, ask: impl FnOnce() -> X) -> Result<X, LaunchError> {
+        guarded(ask).map_err(|_| LaunchError::RulePanicked {
+            account: self.label.to_string(),
+        })
     }
 
     /// What one more launch could cost within the cap, if there is one at this distance.
-    pub(crate) fn remaining(&self, d_in: &MI::Distance) -> Option<Loss<R>> {
-        let cap = self.cap.as_ref().filter(|cap| cap.d_in == *d_in)?;
-        let spent = lock(&self.book).spent.total().clone();
-        self.rule.remaining(&cap.gate, &spent)
+    pub(crate) fn remaining(&self, d_in: &MI::Distance) -> Result<Option<Loss<R>>, LaunchError> {
+        self.ruled(|| {
+            let cap = self.cap.as_ref().filter(|cap| cap.d_in == *d_in)?;
+            let spent = lock(&self.book).spent.total().clone();
+            self.rule.remaining(&cap.gate, &spent)
+        })
     }
 
     /// How much of the cap has been spent.
-    pub(crate) fn spent(&self) -> Option<Total<TotalLoss<R>>> {
-        let cap = self.cap.as_ref()?;
-        let spent = lock(&self.book).spent.total().clone();
-        Some(self.rule.spent(&cap.gate, &spent))
+    pub(crate) fn spent(&self) -> Result<Option<Total<TotalLoss<R>>>, LaunchError> {
+        self.ruled(|| {
+            let cap = self.cap.as_ref()?;
+            let spent = lock(&self.book).spent.total().clone();
+            Some(self.rule.spent(&cap.gate, &spent))
+        })
+    }
+
+    /// Has the halting form refused?
+    pub(crate) fn has_halted(&self) -> bool {
+        lock(&self.book).halted
+    }
+
+    pub(crate) fn halt(&self) {
+        lock(&self.book).halted = true;
     }
 
     /// Everything that was launched, in order, each run with its count.
@@ -302,31 +333,8 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
             .collect()
     }
 
-    /// Everything that was charged at the cap's distance: descriptions, quotes and counts.
-    pub(crate) fn charges(
-        &self,
-        d_in: &MI::Distance,
-    ) -> Result<Vec<Charged<Loss<R>>>, LaunchError> {
-        let mut charges = Vec::new();
-        let mut position = Position::default();
-        loop {
-            let (batch, to) = self.batch(position);
-            if batch.is_empty() {
-                return Ok(charges);
-            }
-            position = to;
-            for (_, entry, count) in batch {
-                let quote = quote(&entry.bill, &entry.description, d_in)?;
-                charges.push((entry.description, quote, count));
-            }
-        }
-    }
-
-    #[allow(
-        clippy::type_complexity,
-        reason = "entry numbers, entries and counts, and where they end"
-    )]
-    fn batch(&self, from: Position) -> (Vec<(u32, Entry<MI, Child<R>>, u64)>, Position) {
+    /// A few runs of the ledger: the numbers of their entries, the entries, and counts; and where they end.
+    pub(crate) fn batch(&self, from: Position) -> (Vec<Run<MI, R>>, Position) {
         let book = lock(&self.book);
         let (runs, to) = book.ledger.after(from, BATCH);
         let entries = runs
@@ -336,123 +344,8 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
     }
 }
 
-pub(crate) type Charged<L> = (Arc<Description>, Quote<L>, u64);
-
-impl<MI: Metric, R: FilterRule> Reading<MI, R> {
-    /// Everything read so far, for the rule.
-    pub(crate) fn total(&self) -> &TallyOf<R> {
-        self.tallies.total()
-    }
-}
-
-impl<MI: Metric, R: FilterRule> Account<MI, R> {
-    /// What was charged up to some moment after the call, at this distance.
-    pub(crate) fn reading(&self, d_in: &MI::Distance) -> Result<Reading<MI, R>, LaunchError> {
-        let until = self.launched();
-        let mut reading = self.remembered(d_in);
-        if reading.launched >= until {
-            return Ok(reading);
-        }
-        // Each different map is asked once, however often its measurement was launched.
-        let mut quotes: Vec<Option<Quote<Loss<R>>>> = Vec::new();
-        while reading.launched < until {
-            let (batch, to) = self.batch(reading.read);
-            for (number, entry, count) in batch {
-                let number = number as usize;
-                quotes.resize(quotes.len().max(number + 1), None);
-                let quote = match &mut quotes[number] {
-                    Some(quote) => quote,
-                    empty => empty.insert(quote(&entry.bill, &entry.description, d_in)?),
-                };
-                reading.tallies.absorb(quote, count, &self.zero);
-                reading.launched += count;
-            }
-            reading.read = to;
-        }
-        self.remember(&reading);
-        Ok(reading)
-    }
-
-    fn remembered(&self, d_in: &MI::Distance) -> Reading<MI, R> {
-        let readings = lock(&self.readings);
-        let known = readings
-            .iter()
-            .find(|reading| reading.d_in == *d_in)
-            .cloned();
-        known.unwrap_or_else(|| Reading {
-            d_in: d_in.clone(),
-            tallies: Tallies::new(self.zero.clone()),
-            read: Position::default(),
-            launched: 0,
-        })
-    }
-
-    /// Keeps a reading, unless another thread has read further; the oldest of too many is forgotten.
-    fn remember(&self, reading: &Reading<MI, R>) {
-        let mut readings = lock(&self.readings);
-        match readings.iter_mut().find(|known| known.d_in == reading.d_in) {
-            Some(known) if known.launched < reading.launched => known.clone_from(reading),
-            Some(_) => {}
-            None => {
-                if readings.len() == MAX_READINGS {
-                    readings.remove(0);
-                }
-                readings.push(reading.clone());
-            }
-        }
-    }
-
-    /// The reading with one more launch, and how many launches it was taken after.
-    pub(crate) fn reading_after(
-        &self,
-        bill: &Bill<MI, Child<R>>,
-        description: &Description,
-        d_in: &MI::Distance,
-    ) -> Result<(TallyOf<R>, u64), LaunchError> {
-        let quote = quote(bill, description, d_in)?;
-        let reading = self.reading(d_in)?;
-        let after = reading.tallies.after(&quote, 1, &self.zero);
-        Ok((after.total().clone(), reading.launched))
-    }
-}
-
-impl<MI: Metric, R: Adaptive> Account<MI, R> {
-    /// Why a launch would pass a limit that is not the cap.
-    pub(crate) fn refusal(
-        &self,
-        map: &PrivacyMap<MI, Child<R>>,
-        description: &Description,
-        d_in: &MI::Distance,
-        limit: &TotalLoss<R>,
-    ) -> Result<Refusal, LaunchError> {
-        let asked = quote(&Bill::Direct(map.clone()), description, d_in)?;
-        let reading = self.reading(d_in)?;
-        Ok(Refusal {
-            account: self.label.to_string(),
-            measure: format!("{:?}", self.rule.total()),
-            launch: description.to_string(),
-            d_in: d_in.to_string(),
-            asked: asked.leaf().map_or_else(String::new, ToString::to_string),
-            spent: self.rule.loss(reading.total()).to_string(),
-            remaining: self
-                .rule
-                .room(reading.total(), limit)
-                .map(|loss| loss.to_string()),
-            limit: limit.to_string(),
-        })
-    }
-}
-
-impl<MI: Metric, R: FilterRule> Clone for Reading<MI, R> {
-    fn clone(&self) -> Self {
-        Self {
-            d_in: self.d_in.clone(),
-            tallies: self.tallies.clone(),
-            ..*self
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn contradiction(description: &Description) -> LaunchError {
+    LaunchError::Unsupported(format!(
+        "a stability map on the way to {description} gives different distances each time it is asked"
+    ))
 }

@@ -12,9 +12,10 @@ pub(crate) const MAX_UNITS: u32 = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupId(Arc<()>);
 
-impl PartialEq for GroupId {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+impl GroupId {
+    /// A key for tables that keep the id as well.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 }
 
@@ -47,16 +48,50 @@ pub(crate) enum BillId {
 #[derive(Clone, Debug)]
 pub(crate) enum Quote<L> {
     Direct(L),
-    Part(PartQuote<L>),
+    Part(Box<PartQuote<L>>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct PartQuote<L> {
+    /// The parts that the launch is in, the outermost first.
+    pub(crate) path: Vec<Step>,
+    /// What it costs at each number of units in the innermost part.
+    pub(crate) losses: Vec<L>,
+}
+
+/// One partition on the way to the data that a launch reads.
+///
+/// Above it, changes of the data are told apart by their size: one size at the top, then the numbers 1, 2, … of changed
+/// units.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
     pub(crate) group: GroupId,
     pub(crate) part: u64,
-    /// At 1, 2, … units in this part; or, if there are too many units, only at all of them.
-    pub(crate) at: Vec<Quote<L>>,
-    pub(crate) bounded: bool,
+    /// How many units all parts together can change by, for each size of change above.
+    pub(crate) units: Vec<u32>,
+}
+
+impl Step {
+    /// At how many numbers of units a launch below this step is priced.
+    pub(crate) fn sizes(&self) -> usize {
+        sizes(&self.units).count()
+    }
+
+    /// Are there too many units to look at every split?
+    pub(crate) fn is_bounded(&self) -> bool {
+        most(&self.units) > MAX_UNITS
+    }
+}
+
+fn most(units: &[u32]) -> u32 {
+    units.iter().copied().max().unwrap_or(0)
+}
+
+/// The numbers of units at which launches below are priced: all, or only the largest.
+fn sizes(units: &[u32]) -> impl Iterator<Item = u32> + use<> {
+    let most = most(units);
+    let first = if most > MAX_UNITS { most } else { 1 };
+    first..=most
 }
 
 impl<MI: Metric, M: Measure> Bill<MI, M> {
@@ -69,28 +104,48 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
     }
 
     /// Asks the map. Foreign code: no lock may be held.
+    #[inline]
     pub(crate) fn quote(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, MapError> {
         match self {
             Self::Direct(map) => map.loss(d_in).map(Quote::Direct),
-            Self::Part(part) => part.quote(d_in).map(Quote::Part),
+            Self::Part(part) => {
+                let mut path = Vec::new();
+                let losses = part.quote(std::slice::from_ref(d_in), &mut path)?;
+                Ok(Quote::Part(Box::new(PartQuote { path, losses })))
+            }
+        }
+    }
+
+    fn quotes(
+        &self,
+        sizes: &[MI::Distance],
+        path: &mut Vec<Step>,
+    ) -> Result<Vec<M::Loss>, MapError> {
+        match self {
+            Self::Direct(map) => sizes.iter().map(|size| map.loss(size)).collect(),
+            Self::Part(part) => part.quote(sizes, path),
         }
     }
 }
 
 impl<MI: Metric, M: Measure> PartBill<MI, M> {
-    fn quote(&self, d_in: &MI::Distance) -> Result<PartQuote<M::Loss>, MapError> {
-        let units = (self.units)(d_in)?;
-        let bounded = units > MAX_UNITS;
-        let first = if bounded { units } else { 1 };
-        let at = (first..=units)
-            .map(|n| self.inner.quote(&n))
+    /// Every map is asked once for each number of units, however deep partitions are nested.
+    fn quote(
+        &self,
+        above: &[MI::Distance],
+        path: &mut Vec<Step>,
+    ) -> Result<Vec<M::Loss>, MapError> {
+        let units: Vec<u32> = above
+            .iter()
+            .map(|size| (self.units)(size))
             .collect::<Result<_, _>>()?;
-        Ok(PartQuote {
+        let below: Vec<u32> = sizes(&units).collect();
+        path.push(Step {
             group: self.group.clone(),
             part: self.part,
-            at,
-            bounded,
-        })
+            units,
+        });
+        self.inner.quotes(&below, path)
     }
 }
 
@@ -99,7 +154,7 @@ impl<L> Quote<L> {
     pub(crate) fn leaf(&self) -> Option<&L> {
         match self {
             Self::Direct(loss) => Some(loss),
-            Self::Part(part) => part.at.last().and_then(Quote::leaf),
+            Self::Part(part) => part.losses.last(),
         }
     }
 }

@@ -1,19 +1,20 @@
 //! Compositors: the losses of all children are fixed before the first launch, so that the rules for fixed losses apply.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
-use measures::{ChildLoss, FixedRule, Interleaving, Loss as _, Metric, PrivacyMap, Rule};
+use measures::{
+    ChildLoss, FixedRule, Interleaving, Loss as _, Measure as _, Metric, PrivacyMap, Rule,
+    RuleError,
+};
 use queryable::{Root, Scope, Sequence};
 
 use crate::{
-    bill::{Bill, Quote},
+    bill::Quote,
     error::LaunchError,
     measurement::Measurement,
     quote::quote,
     space::{Domain, Space},
+    sync::{Mutex, lock},
 };
 
 /// How launches find their slots.
@@ -105,6 +106,10 @@ impl<D: Domain, MI: Metric, R: FixedRule> Compositor<D, MI, R> {
             losses,
             order,
         } = self;
+        let measure = rule.child();
+        for loss in &losses {
+            measure.check(loss).map_err(RuleError::Loss)?;
+        }
         let total = rule.compose(&losses)?;
         let map =
             PrivacyMap::constant_up_to(space.metric.clone(), rule.total(), d_in.clone(), total);
@@ -160,8 +165,8 @@ impl<D: Domain, MI: Metric, R: FixedRule> Composition<D, MI, R> {
     ) -> Result<A, LaunchError> {
         let shared = &*self.0;
         measurement.check_fits(&shared.root, &shared.space, &shared.measure)?;
-        let bill = Bill::Direct(measurement.map().clone());
-        let Quote::Direct(loss) = quote(&bill, measurement.description(), &shared.d_in)? else {
+        let quote = quote(measurement.bill(), measurement.description(), &shared.d_in)?;
+        let Quote::Direct(loss) = quote else {
             return Err(LaunchError::Unsupported(
                 "a compositor's children read all of its data".into(),
             ));
@@ -177,18 +182,14 @@ impl<D: Domain, MI: Metric, R: FixedRule> Composition<D, MI, R> {
 
     /// The losses of the slots that are left, in order.
     pub fn left(&self) -> Vec<ChildLoss<R>> {
-        self.0
-            .left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.0.left).clone()
     }
 }
 
 impl<D: Domain, MI: Metric, R: FixedRule> Shared<D, MI, R> {
     /// Takes a slot, and the turn with it; or says what is left.
     fn take(&self, loss: &ChildLoss<R>) -> Result<Option<queryable::Turn>, Vec<ChildLoss<R>>> {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = lock(&self.left);
         let slot = match self.order {
             Order::AsGiven => left.first().filter(|slot| loss.at_most(slot)).map(|_| 0),
             Order::Any => tightest(&left, loss),

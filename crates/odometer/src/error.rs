@@ -58,6 +58,13 @@ pub enum LaunchError {
     /// A rule could not be set up.
     #[error(transparent)]
     Rule(#[from] RuleError),
+    /// A rule panicked, or tried to use a session, when it was asked about an account. The launch, if there was one, did
+    /// not run.
+    #[error("the rule of {account} panicked")]
+    RulePanicked {
+        /// The account.
+        account: String,
+    },
     /// Sessions are nested as deeply as they may be.
     #[error("sessions are nested too deeply: the limit is {limit}")]
     TooDeep {

@@ -1,10 +1,11 @@
 //! What was launched, in order: repeated launches of one measurement are one run.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use measures::{Measure, Metric};
 
 use crate::{
+    addresses::AddressMap,
     bill::{Bill, BillId},
     measurement::Description,
 };
@@ -12,7 +13,7 @@ use crate::{
 pub(crate) struct Ledger<MI: Metric, M: Measure> {
     /// Each different bill with each different description once. They stay alive here, so their ids stay their own.
     entries: Vec<Entry<MI, M>>,
-    index: HashMap<EntryId, u32>,
+    index: AddressMap<EntryId, u32>,
     runs: Vec<Run>,
 }
 
@@ -36,7 +37,9 @@ fn entry_id<MI: Metric, M: Measure>(bill: &Bill<MI, M>, description: &Arc<Descri
     (bill.id(), Arc::as_ptr(description).addr())
 }
 
+/// Packed, because there may be one for every launch.
 #[derive(Clone, Copy)]
+#[repr(Rust, packed(4))]
 struct Run {
     entry: u32,
     count: u64,
@@ -53,7 +56,7 @@ impl<MI: Metric, M: Measure> Ledger<MI, M> {
     pub(crate) fn new() -> Self {
         Self {
             entries: Vec::new(),
-            index: HashMap::new(),
+            index: AddressMap::default(),
             runs: Vec::new(),
         }
     }

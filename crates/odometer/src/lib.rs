@@ -40,6 +40,7 @@
 //! bound.
 
 mod account;
+mod addresses;
 mod bill;
 mod compositor;
 mod error;
@@ -50,10 +51,14 @@ pub mod message;
 mod odometer;
 mod partition;
 mod payer;
+mod questions;
 mod quote;
+mod readings;
 mod session;
 mod snapshot;
 mod space;
+mod split;
+mod sync;
 mod tallies;
 mod time_uniform;
 mod transformation;

@@ -3,17 +3,17 @@
 //! What goes up is always the leaf's own bill, translated; never a total. A translated bill is kept, so that repeated
 //! launches of one measurement stay one run above the link, too.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{mem, sync::Arc};
 
 use measures::{Conversion, Measure, Metric};
+use queryable::guarded;
 
 use crate::{
+    addresses::AddressMap,
     bill::{Bill, BillId, PartBill},
     error::LaunchError,
     payer::{Launch, Locks, Parent, Payer},
+    sync::{Mutex, lock},
     transformation::Stability,
 };
 
@@ -24,11 +24,11 @@ pub(crate) struct Link<MI: Metric, M: Measure, MI2: Metric, M2: Measure> {
     translate: Box<Translate<MI, M, MI2, M2>>,
     parent: Parent<MI2, M2>,
     /// The bill beside its translation, so that it lives and its id stays its own.
-    kept: Mutex<HashMap<BillId, Pair<MI, M, MI2, M2>>>,
+    kept: Mutex<Kept<MI, M, MI2, M2>>,
 }
 
 type Translate<MI, M, MI2, M2> = dyn Fn(&Bill<MI, M>) -> Bill<MI2, M2> + Send + Sync;
-type Pair<MI, M, MI2, M2> = (Bill<MI, M>, Bill<MI2, M2>);
+type Kept<MI, M, MI2, M2> = AddressMap<BillId, (Bill<MI, M>, Bill<MI2, M2>)>;
 
 impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
     pub(crate) fn new(
@@ -38,21 +38,40 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
         Self {
             translate: Box::new(translate),
             parent,
-            kept: Mutex::default(),
+            kept: Mutex::new(Kept::default()),
         }
     }
 
-    fn translated(&self, bill: &Bill<MI, M>) -> Bill<MI2, M2> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, translation)) = kept.get(&bill.id()) {
-            return translation.clone();
+    fn translated(
+        &self,
+        bill: &Bill<MI, M>,
+        launch: &Launch<'_>,
+    ) -> Result<Bill<MI2, M2>, LaunchError> {
+        if let Some((_, translation)) = lock(&self.kept).get(&bill.id()) {
+            return Ok(translation.clone());
         }
-        // Only our own code runs here: a translation wraps the map and does not ask it.
-        let translation = (self.translate)(bill);
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        kept.insert(bill.id(), (bill.clone(), translation.clone()));
+        // Metrics, measures and conversions are cloned here: foreign code, so no lock is held.
+        let translation =
+            guarded(|| (self.translate)(bill)).map_err(|_| LaunchError::MapPanicked {
+                launch: launch.description.to_string(),
+            })?;
+        Ok(self.keep(bill, translation))
+    }
+
+    /// Keeps a translation, unless another thread was faster: then that one.
+    fn keep(&self, bill: &Bill<MI, M>, translation: Bill<MI2, M2>) -> Bill<MI2, M2> {
+        let mut kept = lock(&self.kept);
+        let old = match kept.len() {
+            KEPT.. => mem::take(&mut *kept),
+            _ => Kept::default(),
+        };
+        let (_, translation) = kept
+            .entry(bill.id())
+            .or_insert_with(|| (bill.clone(), translation));
+        let translation = translation.clone();
+        drop(kept);
+        // Maps have foreign destructors: they run when nothing is locked.
+        let _ = guarded(|| drop(old));
         translation
     }
 }
@@ -64,7 +83,8 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
         launch: &Launch<'_>,
         below: &dyn Locks,
     ) -> Result<(), LaunchError> {
-        self.parent.settle(&self.translated(bill), launch, below)
+        self.parent
+            .settle(&self.translated(bill, launch)?, launch, below)
     }
 
     fn depth(&self) -> u16 {
@@ -72,7 +92,9 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
     }
 
     /// What is left above is counted differently, and cannot be told in our measure.
-    fn remaining(&self, _: &MI::Distance, _: &mut dyn FnMut(M::Loss)) {}
+    fn remaining(&self, _: &MI::Distance, _: &mut dyn FnMut(M::Loss)) -> Result<(), LaunchError> {
+        Ok(())
+    }
 }
 
 impl<MI: Metric, M: Measure> Bill<MI, M> {

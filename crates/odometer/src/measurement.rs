@@ -7,6 +7,7 @@ use queryable::{AskError, Root, Scope};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    bill::Bill,
     error::LaunchError,
     space::{Domain, Space},
 };
@@ -62,6 +63,8 @@ pub struct Measurement<D: Domain, MI: Metric, M: Measure, A>(Arc<Inner<D, MI, M,
 struct Inner<D: Domain, MI: Metric, M: Measure, A> {
     space: Space<D, MI>,
     map: PrivacyMap<MI, M>,
+    /// The map, as accounts take it.
+    bill: Bill<MI, M>,
     description: Arc<Description>,
     function: Arc<Function<D::Carrier, A>>,
 }
@@ -92,6 +95,7 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
     ) -> Self {
         Self(Arc::new(Inner {
             space,
+            bill: Bill::Direct(map.clone()),
             map,
             description,
             function,
@@ -161,6 +165,10 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
         &self.0.map
     }
 
+    pub(crate) fn bill(&self) -> &Bill<MI, M> {
+        &self.0.bill
+    }
+
     /// What it is, in words.
     pub fn description(&self) -> &Arc<Description> {
         &self.0.description
@@ -210,8 +218,8 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
         measure: &M,
     ) -> Result<(), LaunchError> {
         root.check().map_err(LaunchError::Unusable)?;
-        if *self.space() != *space {
-            let (ours, theirs) = (format!("{space:?}"), format!("{:?}", self.space()));
+        if *self.space() != *space || *self.map().metric() != space.metric {
+            let (ours, theirs) = (format!("{space:?}"), self.takes());
             return Err(LaunchError::Space { ours, theirs });
         }
         if *self.map().measure() != *measure {
@@ -222,6 +230,15 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
             return Err(LaunchError::Measure { ours, theirs });
         }
         Ok(())
+    }
+
+    /// The space, and the metric of the map where it is another one.
+    pub(crate) fn takes(&self) -> String {
+        let (space, metric) = (self.space(), self.map().metric());
+        if *metric == space.metric {
+            return format!("{space:?}");
+        }
+        format!("{space:?} (its map takes distances in {metric:?})")
     }
 
     /// Another measurement made from this one, with its description.

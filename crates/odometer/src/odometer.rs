@@ -125,7 +125,13 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         d_in: MI::Distance,
         budget: TotalLoss<R>,
     ) -> Result<Filter<D, MI, R>, LaunchError> {
-        let cap = Cap::new(&self.rule, d_in.clone(), budget.clone(), self.halting)?;
+        let cap = Cap::new(
+            &self.label,
+            &self.rule,
+            d_in.clone(),
+            budget.clone(),
+            self.halting,
+        )?;
         let metric = self.space.metric.clone();
         let map =
             PrivacyMap::constant_up_to(metric, self.rule.total(), d_in.clone(), budget.clone());
@@ -251,7 +257,25 @@ impl<D0: Domain, M0: Metric, D1: Domain, M1: Metric, R: Adaptive> Pipeline<D0, M
     /// # Errors
     /// As [`Odometer::open`].
     pub fn open(&self, data: D0::Carrier) -> Result<Transformed<D0, M0, D1, M1, R>, LaunchError> {
-        let before = self.odometer.open(data)?;
+        self.opened(self.odometer.open(data)?)
+    }
+
+    /// Opens a session on data, with coins of your choice.
+    ///
+    /// # Errors
+    /// As [`Odometer::open_in`].
+    pub fn open_in(
+        &self,
+        root: &Root,
+        data: Arc<D0::Carrier>,
+    ) -> Result<Transformed<D0, M0, D1, M1, R>, LaunchError> {
+        self.opened(self.odometer.open_in(root, data)?)
+    }
+
+    fn opened(
+        &self,
+        before: Session<D0, M0, R>,
+    ) -> Result<Transformed<D0, M0, D1, M1, R>, LaunchError> {
         Ok(Transformed {
             after: before.nest_after(&self.transformation)?,
             before,

@@ -3,14 +3,10 @@
 //! A record's parts are decided by a function that is fixed in advance. Accounts above the parts are charged for the
 //! worst way in which the changed records can fall on the parts, not for the sum of all parts.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    hash::Hash,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, fmt, hash::Hash, sync::Arc};
 
 use measures::{ChangeOneDistance, FilterRule, MapError, Metric, SymmetricDistance};
+use queryable::{AskError, guarded};
 
 use crate::{
     bill::{Bill, GroupId, PartBill, Units},
@@ -18,6 +14,7 @@ use crate::{
     link::Link,
     session::{Data, Session},
     space::{AnyOf, Space},
+    sync::Mutex,
 };
 
 /// A metric that counts changed records.
@@ -39,9 +36,12 @@ type Keys<T, K> = dyn Fn(&T) -> Vec<K> + Send + Sync;
 
 /// A partition of a session's data: a session for every part.
 ///
-/// The cost of a launch inside a part does not depend on the number of parts at `d_in = 1` (symmetric distance, each
-/// record in one part). Otherwise it grows with the number of parts that were used, and with the square of the distance
-/// up to 64 changed records; beyond that, the loss is bounded as if all changes fell on every part.
+/// At `d_in = 1` (symmetric distance, each record in one part) the cost of a launch inside a part does not depend on the
+/// number of parts. Otherwise it grows with the logarithm of the number of parts that were used, and with the square of
+/// the number of changed records, up to 64; beyond that, the loss is bounded as if all changes fell on every part.
+///
+/// The key function's author vouches that it is a function of the record alone, and `K`'s that equality is one. Timing
+/// apart, which parts are asked for, and when, is the analyst's choice.
 ///
 /// ```
 /// use measures::{Basic, PrivacyMap, PureDp, SymmetricDistance};
@@ -119,7 +119,7 @@ where
             group: GroupId::default(),
             keys: Arc::new(move |record| first_different(keys(record), most as usize)),
             units: Arc::new(units),
-            numbers: Mutex::default(),
+            numbers: Mutex::new(HashMap::new()),
         })
     }
 }
@@ -151,7 +151,8 @@ where
         &self,
         key: K,
     ) -> Result<Session<AnyOf<Vec<T>>, SymmetricDistance, R>, LaunchError> {
-        let part = self.number(key.clone());
+        self.session.usable()?;
+        let part = self.number(&key).map_err(LaunchError::Unusable)?;
         let (group, units) = (self.group.clone(), Arc::clone(&self.units));
         let link = Link::new(
             self.session.payer(),
@@ -180,10 +181,18 @@ where
             .child(space, data, label, rule, None, Arc::new(link))
     }
 
-    fn number(&self, key: K) -> u64 {
-        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = numbers.len() as u64;
-        *numbers.entry(key).or_insert(next)
+    /// Keys are hashed and compared by foreign code. If that panics, a key may be lost, and its part would get another
+    /// number: from then on the partition gives out no parts.
+    fn number(&self, key: &K) -> Result<u64, AskError> {
+        guarded(|| {
+            let mut numbers = self.numbers.lock().map_err(|_| AskError::Panicked)?;
+            if let Some(number) = numbers.get(key) {
+                return Ok(*number);
+            }
+            let next = numbers.len() as u64;
+            numbers.insert(key.clone(), next);
+            Ok(next)
+        })?
     }
 }
 

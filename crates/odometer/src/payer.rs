@@ -11,7 +11,7 @@ use std::{
 };
 
 use measures::{FilterRule, Measure, Metric};
-use queryable::{Turn, guarded};
+use queryable::Turn;
 
 use crate::{
     account::{Account, Demand, No},
@@ -34,7 +34,11 @@ pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
 
     /// What one more launch could cost at this distance, for every capped account from here upwards that counts in the
     /// same measure and distance.
-    fn remaining(&self, d_in: &MI::Distance, each: &mut dyn FnMut(M::Loss));
+    fn remaining(
+        &self,
+        d_in: &MI::Distance,
+        each: &mut dyn FnMut(M::Loss),
+    ) -> Result<(), LaunchError>;
 }
 
 pub(crate) type Parent<MI, M> = Arc<dyn Payer<MI, M>>;
@@ -112,7 +116,7 @@ impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
         let settled = match &self.parent {
             Some(parent) => parent.settle(bill, launch, &frame),
             // A rule may be somebody's code, too: it runs under the locks, so it may use no session.
-            None => guarded(|| frame.lock_then(&mut || true)).map_err(LaunchError::Unusable),
+            None => self.ruled(|| frame.lock_then(&mut || true)),
         };
         match frame.no.take() {
             Some(no) => Err(self.explain(no, launch.description, frame.demand.quote.as_ref())),
@@ -124,12 +128,17 @@ impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
         self.depth
     }
 
-    fn remaining(&self, d_in: &MI::Distance, each: &mut dyn FnMut(<R::Child as Measure>::Loss)) {
-        if let Some(remaining) = Account::remaining(self, d_in) {
+    fn remaining(
+        &self,
+        d_in: &MI::Distance,
+        each: &mut dyn FnMut(<R::Child as Measure>::Loss),
+    ) -> Result<(), LaunchError> {
+        if let Some(remaining) = Account::remaining(self, d_in)? {
             each(remaining);
         }
-        if let Some(parent) = &self.parent {
-            parent.remaining(d_in, each);
+        match &self.parent {
+            Some(parent) => parent.remaining(d_in, each),
+            None => Ok(()),
         }
     }
 }

@@ -11,12 +11,13 @@ use measures::{Adaptive, Conversion, FilterRule, Loss as _, Metric, Total, Total
 use queryable::{AskError, Root};
 
 use crate::{
-    account::{Account, Cap, Charged},
+    account::{Account, Cap},
     bill::Bill,
     error::LaunchError,
     link::Link,
     measurement::{Description, Measurement},
     payer::{Bottom, Launch, Parent, Payer},
+    questions::Charged,
     space::{Domain, Space},
     transformation::{Mismatch, Transformation},
 };
@@ -120,8 +121,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
             launched: Cell::new(launched),
             count: 1,
         };
-        self.account
-            .settle(&Bill::Direct(measurement.map().clone()), &launch, &Bottom)?;
+        self.account.settle(measurement.bill(), &launch, &Bottom)?;
         self.root
             .run(launch.turns.into_inner(), |scope| {
                 measurement.run(&self.data.get()?, scope)
@@ -162,7 +162,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
             if least.as_ref().is_none_or(|least| remaining.at_most(least)) {
                 least = Some(remaining);
             }
-        });
+        })?;
         Ok(least)
     }
 
@@ -172,7 +172,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     /// [`LaunchError::Unusable`].
     pub fn spent(&self) -> Result<Option<Total<TotalLoss<R>>>, LaunchError> {
         self.usable()?;
-        Ok(self.account.spent())
+        self.account.spent()
     }
 
     /// The distance and the budget of this session's cap; `None` if it has none.
@@ -317,7 +317,21 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     /// What was charged here and live below at this distance, for the rule.
     pub(crate) fn tally(&self, d_in: &MI::Distance) -> Result<R::Tally, LaunchError> {
         self.usable()?;
-        Ok(self.account.reading(d_in)?.total().clone())
+        self.account.tally(d_in)
+    }
+
+    /// Asks the rule.
+    pub(crate) fn ruled<X>(&self, ask: impl FnOnce() -> X) -> Result<X, LaunchError> {
+        self.account.ruled(ask)
+    }
+
+    /// Has the halting form refused?
+    pub(crate) fn has_halted(&self) -> bool {
+        self.account.has_halted()
+    }
+
+    pub(crate) fn halt(&self) {
+        self.account.halt();
     }
 
     pub(crate) fn label(&self) -> Arc<str> {
@@ -397,7 +411,8 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
     /// [`LaunchError::Map`] names a launch whose map does not know its loss at this distance (it may know others);
     /// [`LaunchError::Unusable`].
     pub fn privacy_loss(&self, d_in: &MI::Distance) -> Result<Total<TotalLoss<R>>, LaunchError> {
-        Ok(self.account.rule.loss(&self.tally(d_in)?))
+        self.usable()?;
+        self.account.loss(d_in)
     }
 
     /// What [`privacy_loss`](Self::privacy_loss) would be after this launch: the cost before running.
@@ -411,7 +426,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
     ) -> Result<Total<TotalLoss<R>>, LaunchError> {
         self.check(measurement)?;
         let (after, _) = self.after(measurement, d_in)?;
-        Ok(self.account.rule.loss(&after))
+        self.account.ruled(|| self.account.rule.loss(&after))
     }
 
     fn after<A: 'static>(
@@ -419,9 +434,8 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
         measurement: &Measurement<D, MI, R::Child, A>,
         d_in: &MI::Distance,
     ) -> Result<(R::Tally, u64), LaunchError> {
-        let bill = Bill::Direct(measurement.map().clone());
         self.account
-            .reading_after(&bill, measurement.description(), d_in)
+            .after(measurement.bill(), measurement.description(), d_in)
     }
 
     /// Launches if the loss at `d_in` stays within `limit` (and all caps admit it, as always). One operation: nothing can
@@ -439,7 +453,8 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
         self.check(measurement)?;
         for _ in 0..TRIES {
             let (after, launched) = self.after(measurement, d_in)?;
-            if !self.account.rule.within(&after, limit) {
+            let within = || self.account.rule.within(&after, limit);
+            if !self.account.ruled(within)? {
                 return Err(self.over(measurement, d_in, limit));
             }
             match self.launch_if(measurement, Some(launched)) {
@@ -458,7 +473,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
     ) -> LaunchError {
         match self
             .account
-            .refusal(measurement.map(), measurement.description(), d_in, limit)
+            .over(measurement.bill(), measurement.description(), d_in, limit)
         {
             Ok(refusal) => LaunchError::Refused(Box::new(refusal)),
             Err(error) => error,
@@ -541,7 +556,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Nested<'_, D, MI, R> {
         } = self;
         let rule = session.account.rule.clone();
         let cap = cap
-            .map(|(d_in, limit)| Cap::new(&rule, d_in, limit, halting))
+            .map(|(d_in, limit)| Cap::new(&label, &rule, d_in, limit, halting))
             .transpose()?;
         session.child(
             session.space.clone(),

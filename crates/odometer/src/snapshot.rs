@@ -2,7 +2,7 @@
 //!
 //! Restoring an older snapshot is a refund: it is for the operators of a deployment, never for analysts.
 
-use std::sync::Arc;
+use std::{fmt::Debug, sync::Arc};
 
 use measures::{Adaptive, ChildLoss, FilterRule, Metric, PrivacyMap, TotalLoss};
 use queryable::Root;
@@ -30,9 +30,11 @@ pub struct Snapshot<D, L, T> {
     d_in: D,
     /// The budget, if the session was capped at this distance.
     limit: Option<T>,
+    /// Whether it was of the halting form, and has refused.
+    halted: bool,
     charges: Vec<Charge<L>>,
-    /// How many launches the charges stand for, against snapshots that were cut off.
-    launches: u64,
+    /// Of everything above, against snapshots that were cut off or damaged. It is no protection against forgery.
+    checksum: u64,
 }
 
 /// A run of launches of one measurement, and what each was charged.
@@ -53,6 +55,30 @@ impl<D, L, T> Snapshot<D, L, T> {
     /// What was charged, in order.
     pub fn charges(&self) -> &[Charge<L>] {
         &self.charges
+    }
+}
+
+impl<D: Debug, L: Debug, T: Debug> Snapshot<D, L, T> {
+    fn compute_checksum(&self) -> u64 {
+        let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
+        sum.add(&self.version);
+        sum.add(&self.rule);
+        sum.add(&self.d_in);
+        sum.add(&self.limit);
+        sum.add(&self.halted);
+        self.charges.iter().for_each(|charge| sum.add(charge));
+        sum.0
+    }
+}
+
+/// FNV-1a of values in their `Debug` form, which is exact; each is ended by a byte that is in no text.
+struct Checksum(u64);
+
+impl Checksum {
+    fn add(&mut self, value: &impl Debug) {
+        for byte in format!("{value:?}").bytes().chain([0xff]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
     }
 }
 
@@ -77,6 +103,12 @@ pub enum RestoreError {
     /// It says something that no account can have come to.
     #[error("the snapshot is corrupted: {0}")]
     Corrupted(String),
+    /// It was taken of a session without a cap, or not at the distance of its cap.
+    #[error("the snapshot is not that of a filter: it has no limit")]
+    NotAFilter,
+    /// It was taken of a filter, and would lose its limit.
+    #[error("the snapshot is that of a filter: restore it as one, or its limit would be lost")]
+    IsAFilter,
     /// The session cannot be opened.
     #[error(transparent)]
     Open(#[from] LaunchError),
@@ -95,17 +127,18 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
             .into_iter()
             .map(charge)
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Snapshot {
+        let cap = self.cap().filter(|(at, _)| *at == d_in);
+        let mut snapshot = Snapshot {
             version: VERSION,
             rule: format!("{:?}", self.rule()),
             d_in: d_in.clone(),
-            limit: self
-                .cap()
-                .filter(|(at, _)| *at == d_in)
-                .map(|(_, limit)| limit.clone()),
-            launches: charges.iter().map(|charge| charge.count).sum(),
+            limit: cap.map(|(_, limit)| limit.clone()),
+            halted: self.has_halted(),
             charges,
-        })
+            checksum: 0,
+        };
+        snapshot.checksum = snapshot.compute_checksum();
+        Ok(snapshot)
     }
 }
 
@@ -137,12 +170,14 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         snapshot: &SnapshotOf<MI, R>,
     ) -> Result<Session<D, MI, R>, RestoreError> {
         self.check_snapshot(snapshot)?;
-        let missing = || RestoreError::Corrupted("it is not the snapshot of a filter".into());
-        let limit = snapshot.limit.clone().ok_or_else(missing)?;
+        let limit = snapshot.limit.clone().ok_or(RestoreError::NotAFilter)?;
         let session = self
             .filter(snapshot.d_in.clone(), limit)?
             .invoke_in(root, data)?;
         self.recharge(&session, snapshot)?;
+        if snapshot.halted {
+            session.halt();
+        }
         Ok(session)
     }
 
@@ -159,14 +194,8 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
                 found: snapshot.rule.clone(),
             });
         }
-        let launches = snapshot
-            .charges
-            .iter()
-            .try_fold(0u64, |sum, charge| sum.checked_add(charge.count));
-        if launches != Some(snapshot.launches) {
-            return Err(RestoreError::Corrupted(
-                "the number of launches is not that of the charges".into(),
-            ));
+        if snapshot.checksum != snapshot.compute_checksum() {
+            return Err(RestoreError::Corrupted("its checksum is wrong".into()));
         }
         Ok(())
     }
@@ -211,6 +240,9 @@ impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
         snapshot: &SnapshotOf<MI, R>,
     ) -> Result<Session<D, MI, R>, RestoreError> {
         self.check_snapshot(snapshot)?;
+        if snapshot.limit.is_some() {
+            return Err(RestoreError::IsAFilter);
+        }
         let session = self.open_in(root, data)?;
         self.recharge(&session, snapshot)?;
         Ok(session)

@@ -3,6 +3,7 @@
 use std::{fmt, marker::PhantomData};
 
 use measures::Metric;
+use queryable::guarded;
 
 use crate::error::LaunchError;
 
@@ -80,7 +81,8 @@ impl<D: Domain, MI: Metric> Space<D, MI> {
     }
 
     pub(crate) fn check_contains(&self, data: &D::Carrier) -> Result<(), LaunchError> {
-        if self.domain.contains(data) {
+        // Foreign code that sees data: it may use no session.
+        if guarded(|| self.domain.contains(data)).map_err(LaunchError::Unusable)? {
             return Ok(());
         }
         Err(LaunchError::NotInDomain {

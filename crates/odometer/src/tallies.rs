@@ -1,151 +1,112 @@
 //! What has been charged at one distance: the launches on the data themselves, and those in the parts of partitions.
 //!
 //! A change of `n` units of the data can fall on the parts in many ways. The rule gets, for each of the raw sums that it
-//! needs, the largest value over all ways to split the `n` units; totals of parts are never composed (spec B7).
+//! needs, the largest value over all ways to split the `n` units; totals of parts are never composed (spec B7). Several
+//! partitions of the same data all see the same change, so they add up.
 
 use measures::Tally;
 
-use crate::bill::{GroupId, PartQuote, Quote};
+use crate::{
+    addresses::AddressMap,
+    bill::{PartQuote, Quote, Step},
+    split::{Combine, Curve, Path, Tree, monotone, sum},
+};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Tallies<T> {
-    own: T,
-    partitioned: Option<Box<Partitioned<T>>>,
+pub(crate) enum Tallies<T> {
+    /// No launch in any part.
+    Plain(T),
+    Parted(Box<Parted<T>>),
 }
 
 #[derive(Clone, Debug)]
-struct Partitioned<T> {
-    groups: Vec<Group<T>>,
-    /// The launches on the data themselves and the worst split of every group.
+pub(crate) struct Parted<T> {
+    data: Node<T>,
     total: T,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Group<T> {
-    id: GroupId,
-    parts: Vec<Part<T>>,
-    /// The worst split.
-    total: T,
-}
-
-#[derive(Clone, Debug)]
-struct Part<T> {
-    id: u64,
-    /// At 1, 2, … units, or only at all of them.
-    at: Vec<Tallies<T>>,
-}
-
-/// Tallies with one launch more, not yet in force.
+/// Tallies with launches more, not yet in force.
 pub(crate) enum Pending<T> {
-    Own {
-        own: T,
-        total: Option<T>,
-    },
-    Part {
-        group: usize,
-        part: usize,
-        changed: Group<T>,
-        total: T,
-    },
+    Plain(T),
+    Parted { change: Change<T>, total: T },
 }
+
+/// The same launch was priced for different sizes of change than before: some stability map contradicts itself.
+#[derive(Debug)]
+pub(crate) struct Contradiction;
 
 impl<T: Tally> Tallies<T> {
     pub(crate) fn new(zero: T) -> Self {
-        Self {
-            own: zero,
-            partitioned: None,
-        }
+        Self::Plain(zero)
     }
 
     /// Everything that was charged, for the rule.
     #[inline]
     pub(crate) fn total(&self) -> &T {
-        self.partitioned
-            .as_ref()
-            .map_or(&self.own, |partitioned| &partitioned.total)
+        match self {
+            Self::Plain(own) => own,
+            Self::Parted(parted) => &parted.total,
+        }
     }
 
     /// What they would be after `n` launches at this quote.
     #[inline]
-    pub(crate) fn after(&self, quote: &Quote<T::Loss>, n: u64, zero: &T) -> Pending<T> {
-        match quote {
-            Quote::Direct(loss) => Pending::Own {
-                own: self.own.after(loss, n),
-                total: self.partitioned.as_ref().map(|p| p.total.after(loss, n)),
-            },
-            Quote::Part(quote) => self.after_part(quote, n, zero),
-        }
-    }
-
-    fn after_part(&self, quote: &PartQuote<T::Loss>, n: u64, zero: &T) -> Pending<T> {
-        let groups = self.partitioned.as_ref().map_or(&[][..], |p| &p.groups);
-        let at = groups
-            .iter()
-            .position(|group| group.id == quote.group)
-            .unwrap_or(groups.len());
-        let group = groups.get(at);
-        let parts = group.map_or(&[][..], |group| &group.parts);
-        let part = parts
-            .iter()
-            .position(|part| part.id == quote.part)
-            .unwrap_or(parts.len());
-        let changed = changed_part(parts.get(part), quote, n, zero);
-        let group_total = match group {
-            Some(group) => group.total_with(part, &changed, quote.bounded, zero),
-            None => changed.worst(zero),
-        };
-        let mut total = self.own.clone();
-        for (other, group) in groups.iter().enumerate() {
-            if other != at {
-                total.merge(&group.total);
+    pub(crate) fn after(
+        &self,
+        quote: &Quote<T::Loss>,
+        n: u64,
+        zero: &T,
+    ) -> Result<Pending<T>, Contradiction> {
+        match (self, quote) {
+            (Self::Plain(own), Quote::Direct(loss)) => Ok(Pending::Plain(own.after(loss, n))),
+            (Self::Parted(parted), Quote::Direct(loss)) => {
+                let launch = Launch::new(std::slice::from_ref(loss), n, zero);
+                pending(&parted.data, &[], &launch)
             }
-        }
-        total.merge(&group_total);
-        let changed = Group {
-            id: quote.group.clone(),
-            parts: vec![changed],
-            total: group_total,
-        };
-        Pending::Part {
-            group: at,
-            part,
-            changed,
-            total,
+            (Self::Parted(parted), Quote::Part(part)) => {
+                pending(&parted.data, &part.path, &Launch::of(part, n, zero))
+            }
+            (Self::Plain(own), Quote::Part(part)) => {
+                let data = Node::new(vec![own.clone()]);
+                pending(&data, &part.path, &Launch::of(part, n, zero))
+            }
         }
     }
 
     /// Puts a launch in force.
     #[inline]
-    pub(crate) fn commit(&mut self, pending: Pending<T>) {
+    pub(crate) fn commit(&mut self, pending: Pending<T>, zero: &T) {
         match pending {
-            Pending::Own { own, total } => {
-                self.own = own;
-                if let (Some(partitioned), Some(total)) = (&mut self.partitioned, total) {
-                    partitioned.total = total;
-                }
-            }
-            Pending::Part {
-                group,
-                part,
-                changed,
-                total,
-            } => {
-                let own = &self.own;
-                let partitioned = self.partitioned.get_or_insert_with(|| {
-                    Box::new(Partitioned {
-                        groups: Vec::new(),
-                        total: own.clone(),
-                    })
-                });
-                partitioned.commit(group, part, changed);
-                partitioned.total = total;
-            }
+            Pending::Plain(own) => *self = Self::Plain(own),
+            Pending::Parted { change, total } => self.commit_parted(change, total, zero),
         }
     }
 
-    pub(crate) fn absorb(&mut self, quote: &Quote<T::Loss>, n: u64, zero: &T) {
-        let pending = self.after(quote, n, zero);
-        self.commit(pending);
+    fn commit_parted(&mut self, change: Change<T>, total: T, zero: &T) {
+        if let Self::Plain(own) = self {
+            let data = Node::new(vec![own.clone()]);
+            let total = own.clone();
+            *self = Self::Parted(Box::new(Parted { data, total }));
+        }
+        if let Self::Parted(parted) = self {
+            parted.data.commit(change, zero);
+            parted.total = total;
+        }
+    }
+
+    pub(crate) fn absorb(
+        &mut self,
+        quote: &Quote<T::Loss>,
+        n: u64,
+        zero: &T,
+    ) -> Result<(), Contradiction> {
+        if let (Self::Plain(own), Quote::Direct(loss)) = (&mut *self, quote) {
+            own.absorb(loss, n);
+            return Ok(());
+        }
+        let pending = self.after(quote, n, zero)?;
+        self.commit(pending, zero);
+        Ok(())
     }
 }
 
@@ -153,98 +114,206 @@ impl<T: Tally> Pending<T> {
     #[inline]
     pub(crate) fn total(&self) -> &T {
         match self {
-            Self::Own {
-                total: Some(total), ..
-            }
-            | Self::Part { total, .. } => total,
-            Self::Own { own, total: None } => own,
+            Self::Plain(total) | Self::Parted { total, .. } => total,
         }
     }
 }
 
-impl<T: Tally> Partitioned<T> {
-    fn commit(&mut self, group: usize, part: usize, mut changed: Group<T>) {
-        let Some(known) = self.groups.get_mut(group) else {
-            self.groups.push(changed);
-            return;
-        };
-        known.total = changed.total;
-        let Some(changed) = changed.parts.pop() else {
-            return;
-        };
-        match known.parts.get_mut(part) {
-            Some(known) => *known = changed,
-            None => known.parts.push(changed),
-        }
-    }
-}
-
-fn changed_part<T: Tally>(
-    part: Option<&Part<T>>,
-    quote: &PartQuote<T::Loss>,
+/// `n` launches: what each costs for every size of a change.
+struct Launch<'a, T: Tally> {
+    losses: &'a [T::Loss],
     n: u64,
-    zero: &T,
-) -> Part<T> {
-    let empty = || vec![Tallies::new(zero.clone()); quote.at.len()];
-    let mut at = part.map_or_else(empty, |part| part.at.clone());
-    for (tallies, quote) in at.iter_mut().zip(&quote.at) {
-        tallies.absorb(quote, n, zero);
-    }
-    Part { id: quote.part, at }
+    zero: &'a T,
 }
 
-impl<T: Tally> Part<T> {
-    /// All units in this part.
-    fn worst(&self, zero: &T) -> T {
-        self.at
-            .last()
-            .map_or_else(|| zero.clone(), |tallies| tallies.total().clone())
+impl<'a, T: Tally> Launch<'a, T> {
+    fn new(losses: &'a [T::Loss], n: u64, zero: &'a T) -> Self {
+        Self { losses, n, zero }
+    }
+
+    fn of(quote: &'a PartQuote<T::Loss>, n: u64, zero: &'a T) -> Self {
+        Self::new(&quote.losses, n, zero)
+    }
+}
+
+fn pending<T: Tally>(
+    data: &Node<T>,
+    path: &[Step],
+    launch: &Launch<'_, T>,
+) -> Result<Pending<T>, Contradiction> {
+    let change = data.after(path, launch)?;
+    let total = change.total.first().ok_or(Contradiction)?.clone();
+    Ok(Pending::Parted { change, total })
+}
+
+/// Data, or a part of them, and all partitions of them.
+#[derive(Clone, Debug)]
+struct Node<T> {
+    /// The launches on these data themselves, for each size of a change of them.
+    own: Curve<T>,
+    groups: Vec<Group<T>>,
+    /// The group with this address; it keeps its id, so the address stays its own.
+    index: AddressMap<usize, usize>,
+    sums: Tree<T>,
+}
+
+/// A partition.
+#[derive(Clone, Debug)]
+struct Group<T> {
+    /// Of any launch in this partition.
+    step: Step,
+    parts: Vec<Node<T>>,
+    index: AddressMap<u64, usize>,
+    splits: Tree<T>,
+}
+
+/// What one launch changes in a node.
+pub(crate) struct Change<T> {
+    total: Curve<T>,
+    place: Place<T>,
+}
+
+enum Place<T> {
+    Here(Curve<T>),
+    Below(Box<Below<T>>),
+}
+
+struct Below<T> {
+    step: Step,
+    group: usize,
+    part: usize,
+    change: Change<T>,
+    splits: Path<T>,
+    sums: Path<T>,
+}
+
+impl<T: Tally> Node<T> {
+    fn new(own: Curve<T>) -> Self {
+        Self {
+            own,
+            groups: Vec::new(),
+            index: AddressMap::default(),
+            sums: Tree::new(Combine::Sum),
+        }
+    }
+
+    fn after(&self, path: &[Step], launch: &Launch<'_, T>) -> Result<Change<T>, Contradiction> {
+        let Some((step, path)) = path.split_first() else {
+            return self.after_here(launch);
+        };
+        if step.units.len() != self.own.len() {
+            return Err(Contradiction);
+        }
+        let known = self.index.get(&step.group.address());
+        let number = known.copied().unwrap_or(self.groups.len());
+        let below = match self.groups.get(number) {
+            Some(group) => group.after(number, step, path, launch, &self.sums)?,
+            None => Group::new(step).after(number, step, path, launch, &self.sums)?,
+        };
+        Ok(Change {
+            total: sum(&self.own, Some(&below.sums.all)),
+            place: Place::Below(Box::new(below)),
+        })
+    }
+
+    fn after_here(&self, launch: &Launch<'_, T>) -> Result<Change<T>, Contradiction> {
+        if launch.losses.len() != self.own.len() {
+            return Err(Contradiction);
+        }
+        let priced = self.own.iter().zip(launch.losses);
+        let own: Curve<T> = priced
+            .map(|(own, loss)| own.after(loss, launch.n))
+            .collect();
+        Ok(Change {
+            total: sum(&own, self.sums.all()),
+            place: Place::Here(own),
+        })
+    }
+
+    fn commit(&mut self, change: Change<T>, zero: &T) {
+        let below = match change.place {
+            Place::Here(own) => {
+                self.own = own;
+                return;
+            }
+            Place::Below(below) => *below,
+        };
+        if self.groups.len() == below.group {
+            self.index.insert(below.step.group.address(), below.group);
+            self.groups.push(Group::new(&below.step));
+        }
+        self.sums.commit(below.group, below.sums);
+        let group = &mut self.groups[below.group];
+        if group.parts.len() == below.part {
+            group.index.insert(below.step.part, below.part);
+            group.parts.push(empty(&below.step, zero));
+        }
+        group.splits.commit(below.part, below.splits);
+        group.parts[below.part].commit(below.change, zero);
     }
 }
 
 impl<T: Tally> Group<T> {
-    /// The worst split, with one part changed.
-    fn total_with(&self, changed_at: usize, changed: &Part<T>, bounded: bool, zero: &T) -> T {
-        let others = self
-            .parts
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| *at != changed_at)
-            .map(|(_, part)| part);
-        let parts = others.chain([changed]);
-        if bounded {
+    fn new(step: &Step) -> Self {
+        let how = match (step.is_bounded(), step.sizes()) {
             // As if all units fell on every part: more than any split.
-            let mut total = zero.clone();
-            parts.for_each(|part| total.merge(&part.worst(zero)));
-            return total;
+            (true, _) => Combine::Sum,
+            (false, 1) => Combine::Join,
+            (false, _) => Combine::Split,
+        };
+        Self {
+            step: step.clone(),
+            parts: Vec::new(),
+            index: AddressMap::default(),
+            splits: Tree::new(how),
         }
-        if changed.at.len() == 1 {
-            // One unit falls on one part; tallies only grow, so the old maximum stays valid.
-            let mut total = self.total.clone();
-            total.join(&changed.worst(zero));
-            return total;
+    }
+
+    fn after(
+        &self,
+        group: usize,
+        step: &Step,
+        path: &[Step],
+        launch: &Launch<'_, T>,
+        sums: &Tree<T>,
+    ) -> Result<Below<T>, Contradiction> {
+        if step.units != self.step.units {
+            return Err(Contradiction);
         }
-        worst_split(parts, changed.at.len(), zero)
+        let known = self.index.get(&step.part);
+        let part = known.copied().unwrap_or(self.parts.len());
+        let change = match self.parts.get(part) {
+            Some(known) => known.after(path, launch)?,
+            None => empty(step, launch.zero).after(path, launch)?,
+        };
+        let splits = self.splits.with(part, monotone(change.total.clone()));
+        let total = self.at_sizes_above(&splits.all, launch.zero);
+        Ok(Below {
+            step: step.clone(),
+            group,
+            part,
+            change,
+            splits,
+            sums: sums.with(group, total),
+        })
+    }
+
+    /// The worst split for each size of a change above.
+    fn at_sizes_above(&self, worst: &Curve<T>, zero: &T) -> Curve<T> {
+        let bounded = self.step.is_bounded();
+        let at = |units: &u32| match units {
+            0 => zero.clone(),
+            _ if bounded => worst.last().unwrap_or(zero).clone(),
+            units => worst
+                .get(*units as usize - 1)
+                .or(worst.last())
+                .unwrap_or(zero)
+                .clone(),
+        };
+        self.step.units.iter().map(at).collect()
     }
 }
 
-/// The coordinate-wise maximum over all ways to split the units among the parts.
-fn worst_split<'a, T: Tally>(
-    parts: impl Iterator<Item = &'a Part<T>>,
-    units: usize,
-    zero: &T,
-) -> T {
-    let mut best = vec![zero.clone(); units + 1];
-    for part in parts {
-        for total in (1..=units).rev() {
-            let mut worst = best[total].clone();
-            for (here, tallies) in part.at.iter().take(total).enumerate() {
-                let mut split = best[total - here - 1].clone();
-                split.merge(tallies.total());
-                worst.join(&split);
-            }
-            best[total] = worst;
-        }
-    }
-    best.swap_remove(units)
+fn empty<T: Tally>(step: &Step, zero: &T) -> Node<T> {
+    Node::new(vec![zero.clone(); step.sizes()])
 }

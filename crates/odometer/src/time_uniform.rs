@@ -106,7 +106,7 @@ impl<D: Domain, MI: Metric, R: TimeUniform> TimeUniformSession<D, MI, R> {
     /// As [`Session::privacy_loss`].
     pub fn bound(&self, d_in: &MI::Distance) -> Result<Total<TotalLoss<R>>, LaunchError> {
         let tally = self.0.tally(d_in)?;
-        Ok(self.0.rule().0.bound(&tally))
+        self.0.ruled(|| self.0.rule().0.bound(&tally))
     }
 
     /// Everything that was launched, in order.

@@ -106,7 +106,13 @@ impl<D0: Domain, M0: Metric, D1: Domain, M1: Metric> Transformation<D0, M0, D1, 
         &self,
         measurement: &Measurement<D1, M1, M, A>,
     ) -> Result<Measurement<D0, M0, M, A>, Mismatch> {
-        Mismatch::check(self.output(), measurement.space())?;
+        let fits = *self.output() == *measurement.space();
+        if !fits || *measurement.map().metric() != self.output().metric {
+            return Err(Mismatch {
+                first: format!("{:?}", self.output()),
+                second: measurement.takes(),
+            });
+        }
         let stability = self.clone();
         let map = measurement
             .map()

@@ -24,10 +24,15 @@ impl<Q: Clone, A: Clone> Claim<Q, A> for Profile {
                 return Ok(Verdict::Refuted { attack });
             }
             if found.most > delta {
-                undecided = Some(format!("δ is {found} at e^ε = {factor}, where {delta} was claimed"));
+                undecided = Some(format!(
+                    "δ is {found} at e^ε = {factor}, where {delta} was claimed"
+                ));
             }
         }
-        Ok(settled(undecided, "δ is below the claimed profile at each of its corners"))
+        Ok(settled(
+            undecided,
+            "δ is below the claimed profile at each of its corners",
+        ))
     }
 }
 

@@ -9,12 +9,7 @@ use super::{
     Claim, Verdict, no_guarantee,
     normal::{normal, quantile},
 };
-use crate::{
-    audit::Report,
-    error::AuditError,
-    factor::Bounds,
-    profile::Direction,
-};
+use crate::{audit::Report, error::AuditError, factor::Bounds, profile::Direction};
 
 impl<Q: Clone, A: Clone> Claim<Q, A> for Mu {
     fn check(&self, report: &Report<Q, A>) -> Result<Verdict<Q, A>, AuditError> {

@@ -34,7 +34,7 @@ fn at_order<Q: Clone, A: Clone>(
     for direction in Direction::BOTH {
         let found = report.renyi(order, direction)?;
         if found.least > *claimed {
-            let attack = report.renyi_plan(order, direction)?;
+            let attack = report.renyi_attack(order, direction)?;
             return Ok(Verdict::Refuted { attack });
         }
         worst = worst.max(found);
@@ -85,7 +85,7 @@ fn refute<Q: Clone, A: Clone>(
         let claimed = rho.mul(&order, Round::Up);
         for direction in Direction::BOTH {
             if report.renyi(&order, direction)?.least > claimed {
-                let attack = report.renyi_plan(&order, direction)?;
+                let attack = report.renyi_attack(&order, direction)?;
                 return Ok(Some(Verdict::Refuted { attack }));
             }
         }
@@ -149,11 +149,9 @@ impl<Q: Clone, A: Clone> Claim<Q, A> for RhoDelta {
         {
             return Ok(verdict);
         }
-        for sixteenths in 1..64u32 {
-            let epsilon = rho
-                .times(u64::from(sixteenths))
-                .div(&4u32.into(), Round::Up)
-                + rho.clone();
+        // At ε = ρ + 2√(ρx), the δ of ρ-zCDP is e^−x: here for x in quarters.
+        for quarters in 1..100 {
+            let epsilon = rho + &rho.times(quarters).sqrt(Round::Up);
             let implied = EpsilonDelta::saturating(epsilon.clone(), delta + &tail(rho, &epsilon));
             let verdict = implied.check(report)?;
             if verdict.attack().is_some() {

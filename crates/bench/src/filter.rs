@@ -1,0 +1,124 @@
+//! `bench filter`: launches of a null mechanism under a filter. Is a launch cheap, and does it stay cheap?
+
+use std::{hint::black_box, time::Instant};
+
+use crate::{
+    measure::{Contestant, Effort, compare, print_table},
+    ours, theirs,
+};
+
+const FEW: usize = 1_000;
+const MANY: usize = 1_000_000;
+
+/// Measures, and prints the table and the bar.
+pub fn run(effort: Effort) {
+    let (rounds, their_k) = match effort {
+        Effort::Full => (7, 10_000),
+        Effort::Quick => (3, 1_000),
+    };
+    let single = single_launches(effort);
+    let [few, many] = least(rounds, [&|| repeated(FEW), &|| repeated(MANY)]);
+    let [fresh_few, fresh_many] = least(rounds, [&|| fresh(FEW), &|| fresh(MANY)]);
+    println!(
+        "\n{:<44}{FEW:>10}{MANY:>10}{:>8}",
+        "ns per launch after k launches", "ratio"
+    );
+    for (name, few, many) in [
+        ("one measurement again and again", few, many),
+        ("a fresh measurement each time", fresh_few, fresh_many),
+    ] {
+        println!("{name:<44}{few:>10.1}{many:>10.1}{:>8.2}", many / few);
+    }
+    let ours = least(rounds, [&|| repeated(their_k)])[0] * their_k as f64;
+    let theirs = total_of_theirs(their_k);
+    println!(
+        "\n{their_k} launches under a filter: ours {:.1} µs, OpenDP {:.1} ms",
+        ours / 1e3,
+        theirs / 1e6
+    );
+    println!(
+        "bar: filter_ratio={:.0} launch_ns={:.0} growth={:.2}",
+        theirs / ours,
+        single,
+        many / few
+    );
+}
+
+/// One launch: ours under a filter, OpenDP's under a bare odometer. Returns ours.
+fn single_launches(effort: Effort) -> f64 {
+    const BATCH: usize = 1_000;
+    let (query, session, bare) = (ours::null(), ours::filter(), ours::odometer());
+    let their_query = theirs::null();
+    let mut their_odometer = theirs::odometer();
+    let timings = compare(
+        effort,
+        [
+            Contestant::new("launch under a filter", BATCH, || {
+                (0..BATCH).for_each(|_| ours::launch(black_box(&session), black_box(&query)));
+            }),
+            Contestant::new("launch under an odometer", BATCH, || {
+                (0..BATCH).for_each(|_| ours::launch(black_box(&bare), black_box(&query)));
+            }),
+            Contestant::new("OpenDP odometer invoke", BATCH, || {
+                // A new one now and then: it keeps every map for ever.
+                their_odometer = theirs::odometer();
+                (0..BATCH)
+                    .for_each(|_| theirs::launch(&mut their_odometer, black_box(&their_query)));
+            }),
+        ],
+    );
+    print_table(&timings);
+    timings[0].best
+}
+
+/// The least of a few measurements of each, taken in turns.
+fn least<const N: usize>(rounds: usize, measured: [&dyn Fn() -> f64; N]) -> [f64; N] {
+    let mut least = [f64::INFINITY; N];
+    for _ in 0..rounds {
+        for (least, measure) in least.iter_mut().zip(measured) {
+            *least = least.min(measure());
+        }
+    }
+    least
+}
+
+/// Nanoseconds per launch, for `k` launches of one measurement.
+fn repeated(k: usize) -> f64 {
+    let (session, query) = (ours::filter(), ours::null());
+    ours::launch(&session, &query);
+    // Few launches are over before the processor has warmed up: repeat them.
+    let times = (100_000 / k).max(1);
+    let sessions: Vec<_> = (0..times).map(|_| ours::filter()).collect();
+    let start = Instant::now();
+    for session in &sessions {
+        (0..k).for_each(|_| ours::launch(black_box(session), black_box(&query)));
+    }
+    start.elapsed().as_nanos() as f64 / (times * k) as f64
+}
+
+/// Nanoseconds per launch, for `k` launches of measurements that were never launched before. Making them is not counted.
+fn fresh(k: usize) -> f64 {
+    const CHUNK: usize = 1_000;
+    let times = (100_000 / k).max(1);
+    let mut spent = 0;
+    for _ in 0..times {
+        let session = ours::filter();
+        for _ in 0..k / CHUNK {
+            let queries: Vec<_> = (0..CHUNK).map(|_| ours::null()).collect();
+            let start = Instant::now();
+            queries
+                .iter()
+                .for_each(|query| ours::launch(black_box(&session), query));
+            spent += start.elapsed().as_nanos();
+        }
+    }
+    spent as f64 / (times * k) as f64
+}
+
+/// Nanoseconds in total, for `k` launches under OpenDP's filter.
+fn total_of_theirs(k: usize) -> f64 {
+    let (mut filter, query) = (theirs::filter(), theirs::null());
+    let start = Instant::now();
+    (0..k).for_each(|_| theirs::launch(&mut filter, black_box(&query)));
+    start.elapsed().as_nanos() as f64
+}

@@ -1,0 +1,58 @@
+//! `bench loss`: asking for the privacy loss, at a distance asked before and at a new one.
+
+use std::hint::black_box;
+
+use crate::{
+    measure::{Contestant, Effort, compare, print_table},
+    ours, theirs,
+};
+
+/// Measures, and prints the table and the bar.
+pub fn run(effort: Effort) {
+    let k: usize = match effort {
+        Effort::Full => 100_000,
+        Effort::Quick => 10_000,
+    };
+    println!("after {k} launches");
+    let (repeated, alternating, fresh) = (ours::odometer(), ours::odometer(), ours::odometer());
+    let queries = [ours::null(), ours::null()];
+    let their_query = theirs::null();
+    let mut their_odometer = theirs::odometer();
+    for i in 0..k {
+        ours::launch(&repeated, &queries[0]);
+        ours::launch(&alternating, &queries[i % 2]);
+        ours::launch(&fresh, &ours::null());
+        theirs::launch(&mut their_odometer, &their_query);
+    }
+    let (mut next, mut next_fresh) = (1, 1);
+    let timings = compare(
+        effort,
+        [
+            Contestant::new("again", 1000, || {
+                (0..1000).for_each(|_| drop(black_box(ours::loss(black_box(&alternating), 1))));
+            }),
+            Contestant::new("again, all children different", 1000, || {
+                (0..1000).for_each(|_| drop(black_box(ours::loss(black_box(&fresh), 1))));
+            }),
+            Contestant::new("new d_in, alternating, per child", k, || {
+                next += 1;
+                black_box(ours::loss(&alternating, next));
+            }),
+            Contestant::new("new d_in, different, per child", k, || {
+                next_fresh += 1;
+                black_box(ours::loss(&fresh, next_fresh));
+            }),
+            Contestant::new("OpenDP, per child", k, || {
+                black_box(theirs::loss(&mut their_odometer, 1));
+            }),
+        ],
+    );
+    print_table(&timings);
+    let [again, again_fresh, _, new, theirs] = timings.map(|timing| timing.best);
+    println!(
+        "bar: loss_ns={:.0} loss_ratio={:.0} new_d_in_ratio={:.1}",
+        again.max(again_fresh),
+        theirs * k as f64 / again,
+        theirs / new
+    );
+}

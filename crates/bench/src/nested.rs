@@ -1,0 +1,123 @@
+//! `bench nested`: sessions under sessions, from one thread and from two, and what a launch leaves behind in memory.
+
+use std::{
+    hint::black_box,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    measure::{Contestant, Effort, compare, print_table},
+    ours, theirs,
+};
+
+/// Measures, and prints the table and the bar.
+pub fn run(effort: Effort) {
+    levels(effort);
+    let threads = two_threads(effort);
+    let bytes = bytes_per_child(effort);
+    println!("bar: threads2={threads:.2} bytes_per_child={bytes:.1}");
+}
+
+fn levels(effort: Effort) {
+    const BATCH: usize = 1_000;
+    let query = ours::null();
+    let one = ours::filter();
+    let two = ours::capped(&one);
+    let three = ours::capped(&two);
+    let their_query = theirs::null();
+    let mut their_odometer = theirs::odometer();
+    let launches = |session: &ours::PureSession| {
+        (0..BATCH).for_each(|_| ours::launch(black_box(session), black_box(&query)));
+    };
+    let timings = compare(
+        effort,
+        [
+            Contestant::new("launch, one capped level", BATCH, || launches(&one)),
+            Contestant::new("launch, two capped levels", BATCH, || launches(&two)),
+            Contestant::new("launch, three capped levels", BATCH, || launches(&three)),
+            Contestant::new("OpenDP odometer invoke, one level", BATCH, || {
+                their_odometer = theirs::odometer();
+                (0..BATCH)
+                    .for_each(|_| theirs::launch(&mut their_odometer, black_box(&their_query)));
+            }),
+        ],
+    );
+    print_table(&timings);
+}
+
+/// How much faster two threads are than one, in two sessions under one filter, when each mechanism takes 1 µs.
+fn two_threads(effort: Effort) -> f64 {
+    let (rounds, launches) = match effort {
+        Effort::Full => (15, 20_000),
+        Effort::Quick => (5, 10_000),
+    };
+    let busy = ours::query(|| {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_micros(1) {}
+    });
+    let null = ours::null();
+    let (mut one, mut two, mut null_one, mut null_two) =
+        (f64::INFINITY, f64::INFINITY, f64::INFINITY, f64::INFINITY);
+    for _ in 0..rounds {
+        one = one.min(per_launch(&busy, 1, launches));
+        two = two.min(per_launch(&busy, 2, launches));
+        null_one = null_one.min(per_launch(&null, 1, launches * 10));
+        null_two = null_two.min(per_launch(&null, 2, launches * 10));
+    }
+    println!(
+        "\n{:<32}{:>12}{:>12}{:>12}",
+        "throughput, launches per µs", "one thread", "two", "ratio"
+    );
+    for (name, one, two) in [
+        ("mechanisms of 1 µs", one, two),
+        ("null mechanisms", null_one, null_two),
+    ] {
+        println!(
+            "{name:<32}{:>12.2}{:>12.2}{:>12.2}",
+            1e3 / one,
+            1e3 / two,
+            one / two
+        );
+    }
+    one / two
+}
+
+/// Nanoseconds per launch over all threads.
+fn per_launch(query: &ours::Query, threads: usize, launches: usize) -> f64 {
+    let filter = ours::filter();
+    let sessions: Vec<_> = (0..threads).map(|_| ours::capped(&filter)).collect();
+    let start = Instant::now();
+    thread::scope(|scope| {
+        for session in &sessions {
+            scope.spawn(move || (0..launches).for_each(|_| ours::launch(session, query)));
+        }
+    });
+    start.elapsed().as_nanos() as f64 / (threads * launches) as f64
+}
+
+/// Resident memory per launch when two measurements alternate, so that no two launches are one run.
+fn bytes_per_child(effort: Effort) -> f64 {
+    let k: usize = match effort {
+        Effort::Full => 5_000_000,
+        Effort::Quick => 2_000_000,
+    };
+    let (session, queries) = (ours::filter(), [ours::null(), ours::null()]);
+    let before = resident();
+    (0..k).for_each(|i| ours::launch(&session, &queries[i % 2]));
+    let alternating = (resident() - before) / k as f64;
+    let (session, before) = (ours::filter(), resident());
+    (0..k).for_each(|_| ours::launch(&session, &queries[0]));
+    let repeated = (resident() - before) / k as f64;
+    println!(
+        "\nbytes per child: {alternating:.1} when two measurements alternate, {repeated:.1} when one is repeated"
+    );
+    alternating
+}
+
+/// Bytes of this process in memory; 0 where the system does not tell.
+fn resident() -> f64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<f64>().ok());
+    pages.unwrap_or(0.0) * 4096.0
+}

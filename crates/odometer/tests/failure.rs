@@ -1,0 +1,334 @@
+//! Mechanisms that fail stay charged; maps, rules and functions that panic break nothing.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use common::*;
+use measures::{
+    Adaptive, Basic, Epsilon, Interleaving, MapError, PrivacyMap, PureDp, Rule, SymmetricDistance,
+    Tallied, Tally, Total,
+};
+use odometer::{LaunchError, Measurement, Odometer, Transformation};
+use queryable::AskError;
+
+fn panicking(per_unit: &str) -> On<PureDp, ()> {
+    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss(per_unit));
+    Measurement::new("panicking", records(), map, |_, _| {
+        panic!("the mechanism's author was careless")
+    })
+}
+
+#[test]
+fn what_fails_stays_charged_and_the_session_goes_on() {
+    let session = filtered("1");
+    let failed = session.launch(&failing("0.25")).unwrap_err();
+    assert_eq!(failed, LaunchError::Failed(AskError::failed("no luck")));
+    assert!(failed.was_charged());
+    let panicked = session.launch(&panicking("0.25")).unwrap_err();
+    assert_eq!(panicked, LaunchError::Failed(AskError::Panicked));
+    assert_eq!(spent(&session, 1), loss("0.5"));
+    session.launch(&pure("0.5")).unwrap();
+    assert_eq!(session.remaining(&1).unwrap(), Some(loss("0")));
+}
+
+#[test]
+fn what_is_refused_has_not_run() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let session = filtered("1");
+    let child = session.nest_capped(1, loss("2")).unwrap();
+    for session in [&session, &child] {
+        refusal(session.launch(&counted("1.5", &runs)).unwrap_err());
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_map_that_errs_or_panics_is_refused_by_a_filter_and_named_by_an_odometer() {
+    let map = |at: u32, panics: bool| {
+        PrivacyMap::new(SymmetricDistance, PureDp, move |d: &u32| match *d == at {
+            true if panics => panic!("the map's author was careless"),
+            true => Err(MapError::failed(d, "not calibrated")),
+            false => Ok(loss("0.1")),
+        })
+    };
+    let odd = Measurement::new("odd", records(), map(2, false), |_, _| Ok(()));
+    let wild = Measurement::new("wild", records(), map(3, true), |_, _| Ok(()));
+    let session = open();
+    session.launch(&odd).unwrap();
+    session.launch(&wild).unwrap();
+    assert_eq!(spent(&session, 1), loss("0.2"));
+    let unknown = session.privacy_loss(&2).unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "the cost of `odd` is not known: the privacy map failed at distance 2: not calibrated"
+    );
+    assert_eq!(
+        session.privacy_loss(&3).unwrap_err().to_string(),
+        "the privacy map of `wild` panicked"
+    );
+    assert_eq!(spent(&session, 4), loss("0.2"), "at that distance only");
+    assert!(session.loss_after(&odd, &2).is_err());
+
+    let filter = Odometer::new(records(), BASIC);
+    let at_two = filter.filter(2, loss("1")).unwrap().invoke(vec![]).unwrap();
+    assert!(matches!(at_two.launch(&odd), Err(LaunchError::Map { .. })));
+    let at_three = filter.filter(3, loss("1")).unwrap().invoke(vec![]).unwrap();
+    assert!(matches!(
+        at_three.launch(&wild),
+        Err(LaunchError::MapPanicked { .. })
+    ));
+    // An ancestor's distance counts, too.
+    let child = at_two.nest_capped(1, loss("1")).unwrap();
+    assert!(matches!(child.launch(&odd), Err(LaunchError::Map { .. })));
+    for session in [&at_two, &at_three, &child] {
+        assert_eq!(session.launches().unwrap(), []);
+    }
+}
+
+#[test]
+fn a_map_that_uses_its_own_session_is_caught() {
+    let session = filtered("1");
+    let (inner, asked) = (session.clone(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&asked);
+    let map = PrivacyMap::new(SymmetricDistance, PureDp, move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        inner.launch(&pure("0.1")).unwrap_err();
+        inner.nest().unwrap_err();
+        inner.partition(|record: &i64| *record).unwrap_err();
+        inner.remaining(&1).unwrap_err();
+        Ok(inner.privacy_loss(&1).map_or(loss("0.5"), |_| loss("0")))
+    });
+    let nosy = Measurement::new("nosy", records(), map, |_, _| Ok(()));
+    session.launch(&nosy).unwrap();
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(spent(&session, 1), loss("0.5"));
+}
+
+#[test]
+fn a_stability_map_or_a_key_that_panics_is_an_error() {
+    let wild = Transformation::new(
+        records(),
+        records(),
+        |_| panic!("careless"),
+        |data: &Vec<i64>| Ok(data.clone()),
+    );
+    let session = filtered("1");
+    let after = session.nest_after(&wild).unwrap();
+    assert!(matches!(
+        after.launch(&pure("0.1")),
+        Err(LaunchError::MapPanicked { .. })
+    ));
+    assert_eq!(spent(&session, 1), loss("0"));
+
+    let partition = session
+        .partition(|record: &i64| if *record > 1 { panic!("careless") } else { 0 })
+        .unwrap();
+    let part = partition.part(0).unwrap();
+    let failed = part.launch(&pure("0.1")).unwrap_err();
+    assert_eq!(
+        failed,
+        LaunchError::Failed(AskError::Panicked),
+        "the key was asked after the charge"
+    );
+    assert_eq!(spent(&session, 1), loss("0.1"));
+
+    /// A key whose hash panics when told to.
+    #[derive(Clone)]
+    struct Key(i64, Arc<AtomicBool>);
+    impl std::hash::Hash for Key {
+        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+            assert!(!self.1.load(Ordering::SeqCst), "careless");
+            self.0.hash(state);
+        }
+    }
+    impl PartialEq for Key {
+        fn eq(&self, other: &Self) -> bool {
+            self.0 == other.0
+        }
+    }
+    impl Eq for Key {}
+    let wild = Arc::new(AtomicBool::new(false));
+    let partition = session.partition({
+        let wild = Arc::clone(&wild);
+        move |record: &i64| Key(*record, Arc::clone(&wild))
+    });
+    let partition = partition.unwrap();
+    partition.part(Key(1, Arc::clone(&wild))).unwrap();
+    wild.store(true, Ordering::SeqCst);
+    assert_eq!(
+        partition.part(Key(1, Arc::clone(&wild))).unwrap_err(),
+        LaunchError::Unusable(AskError::Panicked)
+    );
+    wild.store(false, Ordering::SeqCst);
+    // A part might have been lost: none is given out twice under two numbers.
+    assert_eq!(
+        partition.part(Key(1, wild)).unwrap_err(),
+        LaunchError::Unusable(AskError::Panicked)
+    );
+}
+
+/// Basic composition that panics when told to, under the locks and outside.
+#[derive(Clone, Debug)]
+struct Careless(Arc<AtomicUsize>);
+
+const FITS: usize = 1;
+const LOSS: usize = 2;
+const ABSORB: usize = 3;
+
+#[derive(Clone, Debug)]
+struct CarelessTally(measures::adaptive::Sum<PureDp>, Arc<AtomicUsize>);
+
+impl PartialEq for CarelessTally {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Tally for CarelessTally {
+    type Loss = Epsilon;
+    fn absorb(&mut self, loss: &Epsilon, n: u64) {
+        assert_ne!(self.1.load(Ordering::SeqCst), ABSORB);
+        self.0.absorb(loss, n);
+    }
+    fn merge(&mut self, other: &Self) {
+        self.0.merge(&other.0);
+    }
+    fn join(&mut self, other: &Self) {
+        self.0.join(&other.0);
+    }
+}
+
+impl Rule for Careless {
+    type Child = PureDp;
+    type Total = PureDp;
+    const INTERLEAVING: Interleaving = Interleaving::Concurrent;
+    fn child(&self) -> PureDp {
+        PureDp
+    }
+    fn total(&self) -> PureDp {
+        PureDp
+    }
+}
+
+impl Tallied for Careless {
+    type Tally = CarelessTally;
+    fn start(&self) -> CarelessTally {
+        CarelessTally(BASIC.start(), Arc::clone(&self.0))
+    }
+}
+
+impl Adaptive for Careless {
+    fn loss(&self, tally: &CarelessTally) -> Total<Epsilon> {
+        assert_ne!(self.0.load(Ordering::SeqCst), LOSS);
+        BASIC.loss(&tally.0)
+    }
+    fn within(&self, tally: &CarelessTally, limit: &Epsilon) -> bool {
+        assert_ne!(self.0.load(Ordering::SeqCst), FITS);
+        BASIC.within(&tally.0, limit)
+    }
+}
+
+#[test]
+fn a_rule_that_panics_charges_nobody_and_locks_nothing() {
+    let switch = Arc::new(AtomicUsize::new(0));
+    let rule = Careless(Arc::clone(&switch));
+    let session = Odometer::new(records(), rule)
+        .named("careless")
+        .filter(1, loss("1"))
+        .unwrap();
+    let session = session.invoke(vec![]).unwrap();
+    let child = session.nest_capped(1, loss("0.9")).unwrap();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let query = counted("0.25", &runs);
+    child.launch(&query).unwrap();
+    for panics in [FITS, ABSORB] {
+        switch.store(panics, Ordering::SeqCst);
+        let error = child.launch(&query).unwrap_err();
+        assert_eq!(error.to_string(), "the rule of careless panicked");
+    }
+    switch.store(LOSS, Ordering::SeqCst);
+    assert!(matches!(
+        session.privacy_loss(&1),
+        Err(LaunchError::RulePanicked { .. })
+    ));
+    assert!(matches!(
+        child.launch(&counted("0.8", &runs)),
+        Err(LaunchError::RulePanicked { .. })
+    ));
+    assert!(matches!(
+        session.spent(),
+        Err(LaunchError::RulePanicked { .. })
+    ));
+    switch.store(0, Ordering::SeqCst);
+    assert_eq!(session.privacy_loss(&1).unwrap().bound(), &loss("0.25"));
+    assert_eq!(child.privacy_loss(&1).unwrap().bound(), &loss("0.25"));
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+
+    // A reading that was being taken when the tally panicked is taken again, in full.
+    (0..2).for_each(|_| child.launch(&query).unwrap());
+    switch.store(ABSORB, Ordering::SeqCst);
+    assert!(session.privacy_loss(&1).is_err());
+    switch.store(0, Ordering::SeqCst);
+    assert_eq!(session.privacy_loss(&1).unwrap().bound(), &loss("0.75"));
+    child.launch(&counted("0.15", &runs)).unwrap();
+}
+
+#[test]
+fn a_stability_map_that_contradicts_itself_is_refused() {
+    // One unit the first time, three later: the second launch must not be counted at one unit only.
+    let asked = AtomicUsize::new(0);
+    let fickle = Transformation::new(
+        records(),
+        records(),
+        move |d| {
+            Ok(if asked.fetch_add(1, Ordering::SeqCst) == 0 {
+                *d
+            } else {
+                3 * d
+            })
+        },
+        |data: &Vec<i64>| Ok(data.clone()),
+    );
+    let session = filtered("10");
+    let after = session.nest_after(&fickle).unwrap();
+    let part = after
+        .partition(|record: &i64| *record)
+        .unwrap()
+        .part(1)
+        .unwrap();
+    part.launch(&pure("0.1")).unwrap();
+    assert!(matches!(
+        part.launch(&pure("0.1")),
+        Err(LaunchError::Unsupported(_))
+    ));
+    assert_eq!(session.spent().unwrap().unwrap().bound(), &loss("0.1"));
+}
+
+#[test]
+fn a_domain_is_checked_once_and_cannot_break_in() {
+    #[derive(Clone, Debug, PartialEq)]
+    struct Short;
+    impl odometer::Domain for Short {
+        type Carrier = Vec<i64>;
+        fn contains(&self, data: &Vec<i64>) -> bool {
+            assert!(data.len() < 10, "careless");
+            data.len() < 3
+        }
+    }
+    let short = odometer::Space::new(Short, SymmetricDistance);
+    let odometer = Odometer::new(short, Basic::new(PureDp));
+    odometer.open(vec![1]).unwrap();
+    let error = odometer.open(vec![1, 2, 3, 4]).unwrap_err();
+    assert_eq!(error.to_string(), "the data are not in the domain Short");
+    assert_eq!(
+        odometer.open(vec![0; 20]).unwrap_err(),
+        LaunchError::Unusable(AskError::Panicked)
+    );
+    let filter = odometer.filter(1, loss("1")).unwrap();
+    assert!(matches!(
+        filter.invoke(vec![1, 2, 3]),
+        Err(LaunchError::NotInDomain { .. })
+    ));
+}
