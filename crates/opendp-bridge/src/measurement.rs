@@ -5,10 +5,7 @@ use std::borrow::Cow;
 use measures::{MapError, PrivacyMap};
 use odometer::Measurement;
 use opendp::{
-    core::{
-        Domain as TheirDomain, Measure as TheirMeasure, Measurement as TheirMeasurement,
-        Metric as TheirMetric,
-    },
+    core::{Measure as TheirMeasure, Measurement as TheirMeasurement},
     error::Fallible,
 };
 
@@ -18,7 +15,7 @@ use crate::{
     distance::OpendpDistance,
     error::{BridgeError, at_release, in_full},
     memo::Memo,
-    space::{OpendpDomain, OpendpMetric, OpendpSpace, space_of},
+    space::{OpendpDomain, OpendpMetric, OpendpSpace, SharedDomain, SharedMetric, space_of},
 };
 
 /// A measurement of ours on OpenDP's data.
@@ -57,10 +54,8 @@ pub fn measurement<DI, MI, MO, TO>(
     constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, MO, TO>> + Send + Sync + 'static,
 ) -> Result<Imported<DI, MI, MO::Ours, TO>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     MO: Counterpart + 'static,
     TO: Send + 'static,
 {
@@ -91,10 +86,8 @@ pub fn measurement_in<DI, MI, C, TO>(
     constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, C::Theirs, TO>> + Send + Sync + 'static,
 ) -> Result<Imported<DI, MI, C, TO>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
     TO: Send + 'static,
 {
@@ -107,10 +100,8 @@ fn import<DI, MI, C, TO>(
     constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
 ) -> Result<Imported<DI, MI, C, TO>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
     TO: Send + 'static,
 {
@@ -128,9 +119,8 @@ where
 /// What every import of a measurement starts with.
 pub(crate) struct Parts<DI, MI, C, TO>
 where
-    DI: TheirDomain,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
 {
     pub(crate) space: OpendpSpace<DI, MI>,
@@ -144,10 +134,8 @@ pub(crate) fn parts<DI, MI, C, TO>(
     constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
 ) -> Result<Parts<DI, MI, C, TO>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
 {
@@ -168,7 +156,7 @@ where
 }
 
 /// Is it on the same data and in the same measure?
-fn check<DI: TheirDomain, MI: TheirMetric, MO: TheirMeasure, TO>(
+fn check<DI: SharedDomain, MI: SharedMetric, MO: TheirMeasure, TO>(
     first: &(DI, MI, MO),
     now: &TheirMeasurement<DI, MI, MO, TO>,
 ) -> Result<(), BridgeError> {
@@ -190,10 +178,8 @@ fn ask<DI, MI, C, TO>(
     d_in: &<MI::Distance as OpendpDistance>::Ours,
 ) -> Result<C::Loss, MapError>
 where
-    DI: TheirDomain + 'static,
-    DI::Carrier: 'static,
-    MI: TheirMetric + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
 {

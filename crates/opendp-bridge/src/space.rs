@@ -12,6 +12,19 @@ use opendp::{
 
 use crate::{distance::OpendpDistance, error::BridgeError};
 
+/// A domain of OpenDP's that may cross threads, with its data. Implemented for all that can.
+pub trait SharedDomain:
+    TheirDomain<Carrier: Send + Sync + 'static> + Send + Sync + 'static
+{
+}
+
+impl<D: TheirDomain<Carrier: Send + Sync + 'static> + Send + Sync + 'static> SharedDomain for D {}
+
+/// A metric of OpenDP's with distances that we know. Implemented for all that have.
+pub trait SharedMetric: TheirMetric<Distance: OpendpDistance> + Send + Sync + 'static {}
+
+impl<MI: TheirMetric<Distance: OpendpDistance> + Send + Sync + 'static> SharedMetric for MI {}
+
 /// A domain of OpenDP's.
 #[derive(Clone, PartialEq)]
 pub struct OpendpDomain<D>(pub D);
@@ -22,11 +35,7 @@ impl<D: fmt::Debug> fmt::Debug for OpendpDomain<D> {
     }
 }
 
-impl<D> Domain for OpendpDomain<D>
-where
-    D: TheirDomain + Send + Sync + 'static,
-    D::Carrier: Send + Sync + 'static,
-{
+impl<D: SharedDomain> Domain for OpendpDomain<D> {
     type Carrier = D::Carrier;
 
     /// OpenDP's `member`; where that fails, no.
@@ -45,11 +54,7 @@ impl<MI: fmt::Debug> fmt::Debug for OpendpMetric<MI> {
     }
 }
 
-impl<MI> Metric for OpendpMetric<MI>
-where
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
-{
+impl<MI: SharedMetric> Metric for OpendpMetric<MI> {
     type Distance = <MI::Distance as OpendpDistance>::Ours;
 }
 
@@ -79,10 +84,8 @@ pub type OpendpSpace<DI, MI> = Space<OpendpDomain<DI>, OpendpMetric<MI>>;
 /// [`BridgeError::Construction`] if OpenDP says that they do not go together.
 pub fn space<DI, MI>(domain: DI, metric: MI) -> Result<OpendpSpace<DI, MI>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     (DI, MI): MetricSpace,
 {
     (domain.clone(), metric.clone()).check_space()?;
@@ -97,7 +100,7 @@ pub(crate) fn space_of<DI: Clone, MI: Clone>(domain: &DI, metric: &MI) -> Opendp
 }
 
 /// A metric of OpenDP's that means the same as one of ours.
-pub trait SameMetric: TheirMetric<Distance: OpendpDistance> + Send + Sync + 'static {
+pub trait SameMetric: SharedMetric {
     /// The metric of ours.
     type Ours: Metric<Distance = <Self::Distance as OpendpDistance>::Ours> + Default;
 }
@@ -152,8 +155,7 @@ pub fn same_data<DI, MI>(
     space: &OpendpSpace<DI, MI>,
 ) -> Transformation<OpendpDomain<DI>, OpendpMetric<MI>, AnyOf<DI::Carrier>, MI::Ours>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Clone + Send + Sync + 'static,
+    DI: SharedDomain<Carrier: Clone>,
     MI: SameMetric,
 {
     Transformation::new(

@@ -3,17 +3,14 @@
 
 use measures::MapError;
 use odometer::Transformation;
-use opendp::{
-    core::{Domain as TheirDomain, Metric as TheirMetric, Transformation as TheirTransformation},
-    error::Fallible,
-};
+use opendp::{core::Transformation as TheirTransformation, error::Fallible};
 
 use crate::{
     constructor::Constructor,
     distance::OpendpDistance,
     error::{BridgeError, at_release, in_full},
     memo::Memo,
-    space::{OpendpDomain, OpendpMetric, space_of},
+    space::{OpendpDomain, OpendpMetric, SharedDomain, SharedMetric, space_of},
 };
 
 /// A transformation of ours from OpenDP's data to OpenDP's data.
@@ -45,14 +42,10 @@ pub fn transformation<DI, MI, DO, MO>(
     constructor: impl Fn() -> Fallible<TheirTransformation<DI, MI, DO, MO>> + Send + Sync + 'static,
 ) -> Result<ImportedTransformation<DI, MI, DO, MO>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
-    DO: TheirDomain + Send + Sync + 'static,
-    DO::Carrier: Send + Sync + 'static,
-    MO: TheirMetric + Send + Sync + 'static,
-    MO::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
+    DO: SharedDomain,
+    MO: SharedMetric,
 {
     let constructor = Constructor::new(constructor);
     let first = constructor.build()?;
@@ -87,14 +80,10 @@ fn ask<DI, MI, DO, MO>(
     d_in: &<MI::Distance as OpendpDistance>::Ours,
 ) -> Result<<MO::Distance as OpendpDistance>::Ours, MapError>
 where
-    DI: TheirDomain + 'static,
-    DI::Carrier: 'static,
-    MI: TheirMetric + 'static,
-    MI::Distance: OpendpDistance,
-    DO: TheirDomain + 'static,
-    DO::Carrier: 'static,
-    MO: TheirMetric + 'static,
-    MO::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
+    DO: SharedDomain,
+    MO: SharedMetric,
 {
     let failed = |reason: String| MapError::failed(d_in, reason);
     let asked = constructor.with(|theirs| {

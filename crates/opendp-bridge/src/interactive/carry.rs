@@ -4,18 +4,18 @@
 use std::marker::PhantomData;
 
 use opendp::{
-    core::{
-        Domain as TheirDomain, Measurement as TheirMeasurement, Metric as TheirMetric,
-        OdometerAnswer, OdometerQuery,
-    },
+    core::{Measurement as TheirMeasurement, OdometerAnswer, OdometerQuery},
     interactive::Queryable as TheirQueryable,
 };
 use queryable::{AskError, Machine, Queryable, Scope};
 
 use super::host::{Host, Shelf, Shelved};
 use crate::{
-    constructor::Constructor, correspondence::Correspondence, distance::OpendpDistance,
+    constructor::Constructor,
+    correspondence::Correspondence,
+    distance::OpendpDistance,
     error::at_release,
+    space::{SharedDomain, SharedMetric},
 };
 
 /// How queries of the type `Q` get to OpenDP's thread.
@@ -186,10 +186,8 @@ impl<MI, C: Clone, R: Clone> Clone for Metered<MI, C, R> {
 impl<DI, MI, C, R, TO> Pose<OdometerQuery<TheirMeasurement<DI, MI, C::Theirs, TO>, MI::Distance>>
     for Metered<MI, C, R>
 where
-    DI: TheirDomain + 'static,
-    DI::Carrier: 'static,
-    MI: TheirMetric + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
     R: Clone + Send + Sync + 'static,
     TO: 'static,

@@ -16,9 +16,8 @@ use measures::Measure;
 use odometer::Measurement;
 use opendp::{
     core::{
-        Domain as TheirDomain, Measure as TheirMeasure, Measurement as TheirMeasurement,
-        Metric as TheirMetric, Odometer as TheirOdometer, OdometerAnswer, OdometerQuery,
-        OdometerQueryable,
+        Measure as TheirMeasure, Measurement as TheirMeasurement, Metric as TheirMetric,
+        Odometer as TheirOdometer, OdometerAnswer, OdometerQuery, OdometerQueryable,
     },
     error::Fallible,
     interactive::Queryable as TheirQueryable,
@@ -31,6 +30,7 @@ use crate::{
     distance::OpendpDistance,
     error::{BridgeError, at_release},
     measurement::{Imported, Parts, parts},
+    space::{SharedDomain, SharedMetric},
 };
 
 /// An OpenDP measurement whose answer is a queryable, with queries and answers that may cross threads.
@@ -48,10 +48,8 @@ pub fn interactive<DI, MI, MO, Q, A>(
     + 'static,
 ) -> Result<Imported<DI, MI, MO::Ours, Queryable<Q, A>>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     MO: Counterpart + 'static,
     Q: Send + 'static,
     A: Send + 'static,
@@ -98,10 +96,8 @@ pub fn compositor<DI, MI, MO, TO>(
     BridgeError,
 >
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     MO: Counterpart + 'static,
     TO: Send + 'static,
 {
@@ -155,10 +151,8 @@ pub fn privacy_filter<DI, MI, MO, TO>(
     BridgeError,
 >
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     MO: Counterpart + 'static,
     TO: Send + 'static,
 {
@@ -186,10 +180,8 @@ pub fn interactive_with<DI, MI, C, TO, W>(
     constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, C::Theirs, TO>> + Send + Sync + 'static,
 ) -> Result<Imported<DI, MI, C, W::Ours>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
     W: Carry<TO>,
@@ -204,10 +196,8 @@ fn import<DI, MI, C, TO, W>(
     constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
 ) -> Result<Imported<DI, MI, C, W::Ours>, BridgeError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
     W: Carry<TO>,
@@ -271,10 +261,8 @@ pub fn open_odometer<DI, MI, C, TO, W>(
     + 'static,
 ) -> Result<Queryable<MeteredQuery<DI, MI, C::Theirs, TO>, MeteredAnswer<C, W::Ours>>, AskError>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
     W: Carry<TO>,

@@ -9,15 +9,17 @@ pub use guard::{Guard, GuardedComposition, GuardedQueryable, GuardedSession};
 use std::sync::Arc;
 
 use opendp::{
-    core::{
-        Domain as TheirDomain, Function, Measurement as TheirMeasurement, Metric as TheirMetric,
-        MetricSpace, PrivacyMap as TheirMap,
-    },
+    core::{Function, Measurement as TheirMeasurement, MetricSpace, PrivacyMap as TheirMap},
     error::{Error as OpendpError, ErrorVariant, Fallible},
 };
 use queryable::Root;
 
-use crate::{correspondence::Correspondence, distance::OpendpDistance, measurement::Imported};
+use crate::{
+    correspondence::Correspondence,
+    distance::OpendpDistance,
+    measurement::Imported,
+    space::{SharedDomain, SharedMetric},
+};
 
 /// A measurement of ours as an OpenDP measurement, for `>>`, `make_composition`, `make_adaptive_composition` and all the
 /// others.
@@ -50,10 +52,8 @@ pub fn export<DI, MI, C, A>(
     measurement: &Imported<DI, MI, C, A>,
 ) -> Fallible<TheirMeasurement<DI, MI, C::Theirs, A::Guarded>>
 where
-    DI: TheirDomain + Send + Sync + 'static,
-    DI::Carrier: Clone + Send + Sync + 'static,
-    MI: TheirMetric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain<Carrier: Clone>,
+    MI: SharedMetric,
     (DI, MI): MetricSpace,
     C: Correspondence,
     A: Guard,
