@@ -49,7 +49,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "asking for the privacy loss, and OpenDP's odometer",
         loss::run,
     ),
-    subcommand("nested", "nested sessions, two threads, memory", nested::run),
+    subcommand(
+        "nested",
+        "nested sessions, two threads, memory",
+        nested::run,
+    ),
 ];
 
 fn main() -> ExitCode {

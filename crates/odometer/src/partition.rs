@@ -158,12 +158,12 @@ where
             self.session.payer(),
             move |bill: &Bill<SymmetricDistance, R::Child>| {
                 let (group, units) = (group.clone(), Arc::clone(&units));
-                Bill::Part(Arc::new(PartBill {
+                Bill::part(PartBill {
                     group,
                     part,
                     units,
                     inner: bill.clone(),
-                }))
+                })
             },
         );
         let (all, keys) = (self.session.data().clone(), Arc::clone(&self.keys));
