@@ -1,5 +1,7 @@
 //! The same for OpenDP 0.16.
 
+use std::{any::Any, hint::black_box};
+
 use opendp::{
     combinators::{make_fully_adaptive_composition, make_privacy_filter},
     core::{Function, Measurement, OdometerQueryable, PrivacyMap},
@@ -8,8 +10,9 @@ use opendp::{
     metrics::DiscreteDistance,
 };
 
-pub type Query = Measurement<AtomDomain<bool>, DiscreteDistance, MaxDivergence, ()>;
-pub type Queryable = OdometerQueryable<Query, (), u32, f64>;
+/// Children of any answer type, as ours: OpenDP boxes the answers for that.
+pub type Query = Measurement<AtomDomain<bool>, DiscreteDistance, MaxDivergence, Box<dyn Any>>;
+pub type Queryable = OdometerQueryable<Query, Box<dyn Any>, u32, f64>;
 
 fn expect<T>(result: opendp::error::Fallible<T>) -> T {
     result.unwrap_or_else(|error| panic!("the benchmark is set up wrongly: {:?}", error.message))
@@ -17,13 +20,14 @@ fn expect<T>(result: opendp::error::Fallible<T>) -> T {
 
 /// A mechanism of loss 0.1 that does nothing, with the cheapest map there is.
 pub fn null() -> Query {
-    expect(Measurement::new(
+    let null = Measurement::new(
         AtomDomain::<bool>::default(),
         DiscreteDistance,
         MaxDivergence,
-        Function::new(|_: &bool| ()),
+        Function::new(|_: &bool| 0u8),
         PrivacyMap::new(|d_in: &u32| f64::from(*d_in) * 0.1),
-    ))
+    );
+    expect(null).into_poly()
 }
 
 pub fn odometer() -> Queryable {
@@ -46,7 +50,7 @@ pub fn filter() -> Queryable {
 }
 
 pub fn launch(queryable: &mut Queryable, query: &Query) {
-    expect(queryable.invoke(query.clone()));
+    black_box(expect(queryable.invoke_poly::<u8>(query.clone())));
 }
 
 pub fn loss(queryable: &mut Queryable, d_in: u32) -> f64 {

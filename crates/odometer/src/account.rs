@@ -4,21 +4,25 @@
 //! Two locks. The book is locked for the check and the charge only; the readings, for the questions about the loss.
 //! Neither is held while a mechanism or anybody's map runs.
 
-use std::{cell::RefCell, sync::Arc};
+use std::{
+    cell::{OnceCell, RefCell},
+    sync::Arc,
+};
 
-use measures::{FilterRule, Interleaving, Metric, Rule, Tallied, Total, TotalLoss};
+use measures::{
+    FilterRule, Interleaving, Loss as _, Metric, Rule, Tallied, Tally, Total, TotalLoss,
+};
 use queryable::{Sequence, Turn, guarded};
 
 use crate::{
     bill::{Bill, Quote},
     error::{LaunchError, Refusal},
-    ledger::{Entry, Ledger, Position},
+    ledger::{Ledger, Position},
     measurement::Description,
     payer::Parent,
-    quote::quote,
     readings::Readings,
     sync::{AtomicU64, Mutex, Ordering, lock},
-    tallies::{Contradiction, Pending, Tallies},
+    tallies::Tallies,
 };
 
 /// How deep sessions may be nested live.
@@ -30,7 +34,6 @@ const BATCH: usize = 256;
 pub(crate) type Child<R> = <R as Rule>::Child;
 pub(crate) type Loss<R> = measures::ChildLoss<R>;
 pub(crate) type TallyOf<R> = <R as Tallied>::Tally;
-pub(crate) type Run<MI, R> = (u32, Entry<MI, Child<R>>, u64);
 
 pub(crate) struct Account<MI: Metric, R: FilterRule> {
     pub(crate) label: Arc<str>,
@@ -103,28 +106,37 @@ struct Book<MI: Metric, R: FilterRule> {
 
 /// Why an account did not admit a launch. The numbers are put into words when no lock is held any more.
 pub(crate) enum No<R: FilterRule> {
-    Over {
-        spent: TallyOf<R>,
-    },
+    /// Too little is left; this much was spent.
+    Over(TallyOf<R>),
     Halted,
     Contradiction,
     /// The account has moved on since the question was prepared.
     Moved,
-    Error(LaunchError),
+    Full,
 }
 
 /// What an account must agree to before a launch is charged to it.
 pub(crate) struct Demand<'a, MI: Metric, R: FilterRule> {
     pub(crate) bill: &'a Bill<MI, Child<R>>,
-    pub(crate) description: &'a Arc<Description>,
     /// The cost at the cap's distance, if there is a cap.
-    pub(crate) quote: Option<Quote<Loss<R>>>,
+    pub(crate) quote: Option<&'a Quote<Loss<R>>>,
     /// Only if exactly this many launches have been charged.
     pub(crate) launched: Option<u64>,
     /// Where the turns of the launch are collected.
     pub(crate) turns: &'a RefCell<Vec<Turn>>,
     /// How many launches this stands for: one, unless a snapshot is restored.
     pub(crate) count: u64,
+    /// Set when the account says no.
+    pub(crate) no: OnceCell<Box<No<R>>>,
+}
+
+impl<MI: Metric, R: FilterRule> Demand<'_, MI, R> {
+    #[cold]
+    fn refuse(&self, no: No<R>) -> bool {
+        // There is one refusal at the most.
+        let _ = self.no.set(Box::new(no));
+        false
+    }
 }
 
 impl<MI: Metric, R: FilterRule> Account<MI, R> {
@@ -168,98 +180,92 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         self.launched.load(Ordering::Acquire)
     }
 
-    /// What the launch would cost at the cap's distance. Runs the map: no lock is held.
-    pub(crate) fn quote(
-        &self,
-        bill: &Bill<MI, Child<R>>,
-        description: &Description,
-    ) -> Result<Option<Quote<Loss<R>>>, LaunchError> {
-        self.cap
-            .as_ref()
-            .map(|cap| quote(bill, description, &cap.d_in))
-            .transpose()
-    }
-
-    /// Checks, asks `above` whether all others agree, and only then charges. The book is locked meanwhile.
-    #[inline]
+    /// Checks, asks `above` whether all others agree, and only then charges. The book is locked meanwhile. Says whether
+    /// it was charged; if this account said no, why is left in the demand.
     pub(crate) fn charge(
         &self,
         demand: &Demand<'_, MI, R>,
         above: &mut dyn FnMut() -> bool,
-    ) -> Result<bool, No<R>> {
+    ) -> bool {
         let mut book = lock(&self.book);
+        let book = &mut *book;
         let launched = self.launched.load(Ordering::Relaxed);
         if demand.launched.is_some_and(|expected| expected != launched) {
-            return Err(No::Moved);
+            return demand.refuse(No::Moved);
         }
-        if launched.checked_add(demand.count).is_none() || book.ledger.is_full() {
-            return Err(No::Error(LaunchError::LedgerFull));
-        }
-        let pending = match (&self.cap, &demand.quote) {
-            (Some(cap), Some(quote)) => Some(self.admit(&mut book, cap, quote, demand.count)?),
-            _ => None,
+        let Some(after) = launched.checked_add(demand.count) else {
+            return demand.refuse(No::Full);
         };
-        if !above() {
-            return Ok(false);
+        if book.ledger.is_full() {
+            return demand.refuse(No::Full);
         }
-        if let Some(pending) = pending {
-            book.spent.commit(pending, &self.zero);
+        let agreed = match (&self.cap, demand.quote, &mut book.spent) {
+            (Some(_), Some(_), _) if book.halted => return demand.refuse(No::Halted),
+            // Almost always: spelled out, because copies cost as much as all the rest.
+            (Some(cap), Some(Quote::Direct(loss)), Tallies::Plain(spent)) => {
+                let next = spent.after(loss, demand.count);
+                if !self.rule.fits(&cap.gate, &next) {
+                    book.halted = cap.halting;
+                    return demand.refuse(No::Over(spent.clone()));
+                }
+                above() && {
+                    *spent = next;
+                    true
+                }
+            }
+            (Some(cap), Some(quote), spent) => {
+                let Ok(next) = spent.after(quote, demand.count, &self.zero) else {
+                    return demand.refuse(No::Contradiction);
+                };
+                if !self.rule.fits(&cap.gate, next.total()) {
+                    book.halted = cap.halting;
+                    return demand.refuse(No::Over(spent.total().clone()));
+                }
+                above() && {
+                    spent.commit(next, &self.zero);
+                    true
+                }
+            }
+            _ => above(),
+        };
+        if !agreed {
+            return false;
         }
-        book.ledger
-            .record(demand.bill, demand.description, demand.count);
+        book.ledger.record(demand.bill, demand.count);
         if let Some(sequence) = &self.sequence {
             demand.turns.borrow_mut().push(sequence.begin_next());
         }
-        self.launched.fetch_add(demand.count, Ordering::Release);
-        Ok(true)
-    }
-
-    #[inline]
-    fn admit(
-        &self,
-        book: &mut Book<MI, R>,
-        cap: &Cap<MI, R>,
-        quote: &Quote<Loss<R>>,
-        count: u64,
-    ) -> Result<Pending<TallyOf<R>>, No<R>> {
-        if book.halted {
-            return Err(No::Halted);
-        }
-        let pending = book
-            .spent
-            .after(quote, count, &self.zero)
-            .map_err(|Contradiction| No::Contradiction)?;
-        if self.rule.fits(&cap.gate, pending.total()) {
-            return Ok(pending);
-        }
-        book.halted = cap.halting;
-        Err(No::Over {
-            spent: book.spent.total().clone(),
-        })
+        // Only changed under the lock.
+        self.launched.store(after, Ordering::Release);
+        true
     }
 
     /// Puts a refusal into words; no lock is held.
-    pub(crate) fn explain(
-        &self,
-        no: No<R>,
-        description: &Description,
-        quote: Option<&Quote<Loss<R>>>,
-    ) -> LaunchError {
+    #[cold]
+    pub(crate) fn explain(&self, no: &No<R>, demand: &Demand<'_, MI, R>) -> LaunchError {
+        let (bill, quote) = (demand.bill, demand.quote);
         let (spent, cap) = match (no, &self.cap) {
-            (No::Over { spent }, Some(cap)) => (spent, cap),
-            (No::Error(error), _) => return error,
+            (No::Over(spent), Some(cap)) => (spent, cap),
+            (No::Full, _) => return LaunchError::LedgerFull,
             (No::Moved, _) => return LaunchError::Contended,
-            (No::Contradiction, _) => return contradiction(description),
-            (No::Halted | No::Over { .. }, _) => {
+            (No::Contradiction, _) => return contradiction(),
+            (No::Halted | No::Over(_), _) => {
                 return LaunchError::Halted {
                     account: self.label.to_string(),
                 };
             }
         };
         let refusal = || {
-            let remaining = self.rule.remaining(&cap.gate, &spent);
-            let spent = self.rule.spent(&cap.gate, &spent);
-            self.refusal(description, &cap.d_in, &cap.limit, quote, remaining, &spent)
+            let remaining = self.rule.remaining(&cap.gate, spent);
+            let spent = self.rule.spent(&cap.gate, spent);
+            self.refusal(
+                bill.description(),
+                &cap.d_in,
+                &cap.limit,
+                quote,
+                remaining,
+                &spent,
+            )
         };
         self.ruled(refusal).map_or_else(
             |error| error,
@@ -284,8 +290,8 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
             d_in: d_in.to_string(),
             asked: asked.map_or_else(String::new, ToString::to_string),
             spent: spent.to_string(),
-            remaining: remaining.map(|loss| loss.to_string()),
-            limit: limit.to_string(),
+            remaining: remaining.map(|loss| loss.shown_down()),
+            limit: limit.shown_down(),
         }
     }
 
@@ -297,12 +303,19 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         })
     }
 
-    /// What one more launch could cost within the cap, if there is one at this distance.
-    pub(crate) fn remaining(&self, d_in: &MI::Distance) -> Result<Option<Loss<R>>, LaunchError> {
+    /// What one more launch could cost within the cap, if there is one at this distance: `Some(None)` if nothing is
+    /// admitted any more, or the rule cannot tell.
+    pub(crate) fn remaining(
+        &self,
+        d_in: &MI::Distance,
+    ) -> Result<Option<Option<Loss<R>>>, LaunchError> {
         self.ruled(|| {
             let cap = self.cap.as_ref().filter(|cap| cap.d_in == *d_in)?;
-            let spent = lock(&self.book).spent.total().clone();
-            self.rule.remaining(&cap.gate, &spent)
+            let spent = {
+                let book = lock(&self.book);
+                (!book.halted).then(|| book.spent.total().clone())
+            };
+            Some(spent.and_then(|spent| self.rule.remaining(&cap.gate, &spent)))
         })
     }
 
@@ -329,23 +342,40 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         let book = lock(&self.book);
         book.ledger
             .runs()
-            .map(|(entry, count)| (Arc::clone(&entry.description), count))
+            .map(|(bill, count)| (Arc::clone(bill.description()), count))
             .collect()
     }
 
-    /// A few runs of the ledger: the numbers of their entries, the entries, and counts; and where they end.
-    pub(crate) fn batch(&self, from: Position) -> (Vec<Run<MI, R>>, Position) {
+    /// A few runs of the ledger: the numbers of their bills, and counts; the bills that are not `known`; and where they
+    /// end.
+    pub(crate) fn batch(&self, from: Position, known: impl Fn(u32) -> bool) -> Batch<MI, R> {
         let book = lock(&self.book);
         let (runs, to) = book.ledger.after(from, BATCH);
-        let entries = runs
-            .into_iter()
-            .map(|(number, count)| (number, book.ledger.entry(number).clone(), count));
-        (entries.collect(), to)
+        let mut batch = Batch {
+            runs: Vec::with_capacity(BATCH),
+            unknown: Vec::new(),
+            to,
+        };
+        for (number, count) in runs {
+            batch.runs.push((number, count));
+            if !known(number) {
+                batch
+                    .unknown
+                    .push((number, book.ledger.bill(number).clone()));
+            }
+        }
+        batch
     }
 }
 
-pub(crate) fn contradiction(description: &Description) -> LaunchError {
-    LaunchError::Unsupported(format!(
-        "a stability map on the way to {description} gives different distances each time it is asked"
-    ))
+/// Some runs of the ledger.
+pub(crate) struct Batch<MI: Metric, R: FilterRule> {
+    pub(crate) runs: Vec<(u32, u64)>,
+    pub(crate) unknown: Vec<(u32, Bill<MI, Child<R>>)>,
+    pub(crate) to: Position,
+}
+
+pub(crate) fn contradiction() -> LaunchError {
+    let why = "a stability map gives other distances than it gave before; maps must not change";
+    LaunchError::Unsupported(why.into())
 }

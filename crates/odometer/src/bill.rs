@@ -1,9 +1,15 @@
 //! What one launch costs, as an account sees it: the leaf measurement's own map, converted and pulled back to that
 //! account's measure and distance, and the parts of partitions that it went through on the way up.
 
-use std::sync::Arc;
+use std::{
+    cell::OnceCell,
+    sync::{Arc, OnceLock},
+};
 
-use measures::{MapError, MapId, Measure, Metric, PrivacyMap, SymmetricDistance};
+use measures::{Conversion, MapError, Measure, Metric, PrivacyMap, SymmetricDistance};
+use queryable::guarded;
+
+use crate::{error::LaunchError, measurement::Description, transformation::Stability};
 
 /// Beyond this many units, splits over the parts of a partition are bounded instead of enumerated.
 pub(crate) const MAX_UNITS: u32 = 64;
@@ -19,11 +25,22 @@ impl GroupId {
     }
 }
 
-pub(crate) enum Bill<MI: Metric, M: Measure> {
+/// The price of a launch, and what was launched. A clone is the same bill.
+pub(crate) struct Bill<MI: Metric, M: Measure>(Arc<Inner<MI, M>>);
+
+struct Inner<MI: Metric, M: Measure> {
+    description: Arc<Description>,
+    price: Price<MI, M>,
+    /// The distance that was asked for first, and the answer. Maps never change, and most are asked at one distance again
+    /// and again.
+    first: OnceLock<(MI::Distance, Quote<M::Loss>)>,
+}
+
+enum Price<MI: Metric, M: Measure> {
     /// The launch reads the account's data.
     Direct(PrivacyMap<MI, M>),
     /// The launch reads one part of a partition of the account's data.
-    Part(Arc<PartBill<MI, M>>),
+    Part(PartBill<MI, M>),
 }
 
 /// A launch inside a part: whatever happens to the account's data at distance `d_in` happens to all parts together in
@@ -36,13 +53,6 @@ pub(crate) struct PartBill<MI: Metric, M: Measure> {
 }
 
 pub(crate) type Units<D> = dyn Fn(&D) -> Result<u32, MapError> + Send + Sync;
-
-/// Tells bills apart while they are alive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum BillId {
-    Direct(MapId),
-    Part(usize),
-}
 
 /// A bill at one distance.
 #[derive(Clone, Debug)]
@@ -95,42 +105,145 @@ fn sizes(units: &[u32]) -> impl Iterator<Item = u32> + use<> {
 }
 
 impl<MI: Metric, M: Measure> Bill<MI, M> {
+    /// A launch that reads the account's data.
+    pub(crate) fn direct(description: Arc<Description>, map: PrivacyMap<MI, M>) -> Self {
+        Self::new(description, Price::Direct(map))
+    }
+
+    /// A launch that reads a part of the account's data.
+    pub(crate) fn part(part: PartBill<MI, M>) -> Self {
+        let description = Arc::clone(part.inner.description());
+        Self::new(description, Price::Part(part))
+    }
+
+    fn new(description: Arc<Description>, price: Price<MI, M>) -> Self {
+        Self(Arc::new(Inner {
+            description,
+            price,
+            first: OnceLock::new(),
+        }))
+    }
+
     #[inline]
-    pub(crate) fn id(&self) -> BillId {
-        match self {
-            Self::Direct(map) => BillId::Direct(map.id()),
-            Self::Part(part) => BillId::Part(Arc::as_ptr(part).addr()),
+    pub(crate) fn description(&self) -> &Arc<Description> {
+        &self.0.description
+    }
+
+    /// Tells bills apart while they are alive.
+    #[inline]
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    /// The bill at this distance. Asks the map, unless the answer is known: foreign code, so no lock may be held. What is
+    /// not remembered is put into `asked`.
+    ///
+    /// # Errors
+    /// [`LaunchError::Map`], [`LaunchError::MapPanicked`].
+    #[inline]
+    pub(crate) fn quote<'a>(
+        &'a self,
+        d_in: &MI::Distance,
+        asked: &'a OnceCell<Quote<M::Loss>>,
+    ) -> Result<&'a Quote<M::Loss>, LaunchError> {
+        match self.0.first.get() {
+            Some((first, quote)) if first == d_in => Ok(quote),
+            Some(_) => self.ask(d_in).map(|quote| asked.get_or_init(|| quote)),
+            None => {
+                let quote = self.ask(d_in)?;
+                let (first, quote) = self.0.first.get_or_init(|| (d_in.clone(), quote));
+                match first == d_in {
+                    true => Ok(quote),
+                    false => self.ask(d_in).map(|quote| asked.get_or_init(|| quote)),
+                }
+            }
         }
     }
 
-    /// Asks the map. Foreign code: no lock may be held.
-    #[inline]
-    pub(crate) fn quote(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, MapError> {
-        match self {
-            Self::Direct(map) => map.loss(d_in).map(Quote::Direct),
-            Self::Part(part) => {
+    /// As [`quote`](Self::quote), to keep.
+    pub(crate) fn quoted(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, LaunchError> {
+        match self.0.first.get() {
+            Some((first, quote)) if first == d_in => Ok(quote.clone()),
+            _ => self.ask(d_in),
+        }
+    }
+
+    fn ask(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, LaunchError> {
+        let launch = || self.description().to_string();
+        match guarded(|| self.price(d_in)) {
+            Ok(Ok(quote)) => Ok(quote),
+            Ok(Err(source)) => Err(LaunchError::Map {
+                launch: launch(),
+                source,
+            }),
+            Err(_) => Err(LaunchError::MapPanicked { launch: launch() }),
+        }
+    }
+
+    fn price(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, MapError> {
+        match &self.0.price {
+            Price::Direct(map) => map.loss(d_in).map(Quote::Direct),
+            Price::Part(part) => {
                 let mut path = Vec::new();
-                let losses = part.quote(std::slice::from_ref(d_in), &mut path)?;
+                let losses = part.price(std::slice::from_ref(d_in), &mut path)?;
                 Ok(Quote::Part(Box::new(PartQuote { path, losses })))
             }
         }
     }
 
-    fn quotes(
+    fn prices(
         &self,
         sizes: &[MI::Distance],
         path: &mut Vec<Step>,
     ) -> Result<Vec<M::Loss>, MapError> {
-        match self {
-            Self::Direct(map) => sizes.iter().map(|size| map.loss(size)).collect(),
-            Self::Part(part) => part.quote(sizes, path),
+        match &self.0.price {
+            Price::Direct(map) => sizes.iter().map(|size| map.loss(size)).collect(),
+            Price::Part(part) => part.price(sizes, path),
         }
+    }
+
+    /// The same launch in another measure.
+    pub(crate) fn converted<C: Conversion<From = M>>(&self, conversion: &C) -> Bill<MI, C::To> {
+        let price = match &self.0.price {
+            Price::Direct(map) => Price::Direct(map.convert(conversion.clone())),
+            Price::Part(part) => Price::Part(PartBill {
+                group: part.group.clone(),
+                part: part.part,
+                units: Arc::clone(&part.units),
+                inner: part.inner.converted(conversion),
+            }),
+        };
+        Bill::new(Arc::clone(self.description()), price)
+    }
+
+    /// The same launch as the data before a stable transformation see it.
+    pub(crate) fn after<M0: Metric>(
+        &self,
+        metric: &M0,
+        stability: &Arc<Stability<M0::Distance, MI::Distance>>,
+    ) -> Bill<M0, M> {
+        let stability = Arc::clone(stability);
+        let price = match &self.0.price {
+            Price::Direct(map) => {
+                Price::Direct(map.after(metric.clone(), move |d_in| stability(d_in)))
+            }
+            Price::Part(part) => {
+                let units = Arc::clone(&part.units);
+                Price::Part(PartBill {
+                    group: part.group.clone(),
+                    part: part.part,
+                    units: Arc::new(move |d_in: &M0::Distance| units(&stability(d_in)?)),
+                    inner: part.inner.clone(),
+                })
+            }
+        };
+        Bill::new(Arc::clone(self.description()), price)
     }
 }
 
 impl<MI: Metric, M: Measure> PartBill<MI, M> {
     /// Every map is asked once for each number of units, however deep partitions are nested.
-    fn quote(
+    fn price(
         &self,
         above: &[MI::Distance],
         path: &mut Vec<Step>,
@@ -145,7 +258,7 @@ impl<MI: Metric, M: Measure> PartBill<MI, M> {
             part: self.part,
             units,
         });
-        self.inner.quotes(&below, path)
+        self.inner.prices(&below, path)
     }
 }
 
@@ -161,9 +274,6 @@ impl<L> Quote<L> {
 
 impl<MI: Metric, M: Measure> Clone for Bill<MI, M> {
     fn clone(&self) -> Self {
-        match self {
-            Self::Direct(map) => Self::Direct(map.clone()),
-            Self::Part(part) => Self::Part(Arc::clone(part)),
-        }
+        Self(Arc::clone(&self.0))
     }
 }

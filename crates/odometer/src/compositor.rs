@@ -12,7 +12,6 @@ use crate::{
     bill::Quote,
     error::LaunchError,
     measurement::Measurement,
-    quote::quote,
     space::{Domain, Space},
     sync::{Mutex, lock},
 };
@@ -165,8 +164,7 @@ impl<D: Domain, MI: Metric, R: FixedRule> Composition<D, MI, R> {
     ) -> Result<A, LaunchError> {
         let shared = &*self.0;
         measurement.check_fits(&shared.root, &shared.space, &shared.measure)?;
-        let quote = quote(measurement.bill(), measurement.description(), &shared.d_in)?;
-        let Quote::Direct(loss) = quote else {
+        let Quote::Direct(loss) = measurement.bill().quoted(&shared.d_in)? else {
             return Err(LaunchError::Unsupported(
                 "a compositor's children read all of its data".into(),
             ));

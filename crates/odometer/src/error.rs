@@ -13,6 +13,8 @@ use thiserror::Error;
 /// nothing was charged, no data was read, and everything is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 #[non_exhaustive]
+// Every answer is moved together with room for an error: payloads at odd offsets make that slow.
+#[repr(u64)]
 pub enum LaunchError {
     /// An account on the way to the root has too little left.
     #[error("{0}")]

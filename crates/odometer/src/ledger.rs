@@ -1,47 +1,38 @@
 //! What was launched, in order: repeated launches of one measurement are one run.
 
-use std::sync::Arc;
-
 use measures::{Measure, Metric};
 
-use crate::{
-    addresses::AddressMap,
-    bill::{Bill, BillId},
-    measurement::Description,
-};
+use crate::bill::Bill;
+
+/// How many bills are remembered by their address, at the most.
+const MOST_RECENT: usize = 1 << 14;
 
 pub(crate) struct Ledger<MI: Metric, M: Measure> {
-    /// Each different bill with each different description once. They stay alive here, so their ids stay their own.
-    entries: Vec<Entry<MI, M>>,
-    index: AddressMap<EntryId, u32>,
+    /// The bills in the order of their first launch. One that comes back after very many others may be listed again.
+    bills: Vec<Bill<MI, M>>,
+    /// Where bills were listed, by their address. A table that knows all of them would be asked at random places, and
+    /// every new measurement would wait for memory.
+    recent: Vec<Recent>,
     runs: Vec<Run>,
 }
 
-pub(crate) struct Entry<MI: Metric, M: Measure> {
-    pub(crate) bill: Bill<MI, M>,
-    pub(crate) description: Arc<Description>,
+#[derive(Clone, Copy)]
+struct Recent {
+    /// Some bits of the address; the bill itself decides.
+    tag: u32,
+    bill: u32,
 }
 
-/// The bill, and the address of the description.
-type EntryId = (BillId, usize);
-
-impl<MI: Metric, M: Measure> Entry<MI, M> {
-    #[inline]
-    fn id(&self) -> EntryId {
-        entry_id(&self.bill, &self.description)
-    }
-}
-
-#[inline]
-fn entry_id<MI: Metric, M: Measure>(bill: &Bill<MI, M>, description: &Arc<Description>) -> EntryId {
-    (bill.id(), Arc::as_ptr(description).addr())
-}
+const NEVER: Recent = Recent {
+    tag: 0,
+    bill: u32::MAX,
+};
 
 /// Packed, because there may be one for every launch.
 #[derive(Clone, Copy)]
 #[repr(Rust, packed(4))]
 struct Run {
-    entry: u32,
+    bill: u32,
     count: u64,
 }
 
@@ -55,8 +46,8 @@ pub(crate) struct Position {
 impl<MI: Metric, M: Measure> Ledger<MI, M> {
     pub(crate) fn new() -> Self {
         Self {
-            entries: Vec::new(),
-            index: AddressMap::default(),
+            bills: Vec::new(),
+            recent: Vec::new(),
             runs: Vec::new(),
         }
     }
@@ -64,68 +55,69 @@ impl<MI: Metric, M: Measure> Ledger<MI, M> {
     /// Is there no room for another measurement?
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.entries.len() >= u32::MAX as usize
+        self.bills.len() >= u32::MAX as usize
     }
 
     #[inline]
-    pub(crate) fn record(
-        &mut self,
-        bill: &Bill<MI, M>,
-        description: &Arc<Description>,
-        count: u64,
-    ) {
-        let id = entry_id(bill, description);
+    pub(crate) fn record(&mut self, bill: &Bill<MI, M>, count: u64) {
         if let Some(run) = self.runs.last_mut()
-            && self.entries[run.entry as usize].id() == id
+            && self.bills[run.bill as usize].address() == bill.address()
         {
             run.count += count;
             return;
         }
-        let entries = &mut self.entries;
-        let entry = *self.index.entry(id).or_insert_with(|| {
-            entries.push(Entry {
-                bill: bill.clone(),
-                description: Arc::clone(description),
-            });
-            (entries.len() - 1) as u32
-        });
-        self.runs.push(Run { entry, count });
+        let bill = self.number(bill);
+        self.runs.push(Run { bill, count });
     }
 
-    /// The runs after `from`, at most `most` of them: entries with counts, and where they end.
-    pub(crate) fn after(&self, from: Position, most: usize) -> (Vec<(u32, u64)>, Position) {
-        let mut batch: Vec<(u32, u64)> = Vec::new();
-        let mut to = from;
-        for (at, run) in self.runs.iter().enumerate().skip(from.run).take(most) {
-            let read = if at == from.run { from.within } else { 0 };
-            if run.count > read {
-                batch.push((run.entry, run.count - read));
-            }
-            to = Position {
-                run: at,
-                within: run.count,
-            };
+    fn number(&mut self, bill: &Bill<MI, M>) -> u32 {
+        if self.recent.len() < MOST_RECENT && self.bills.len() >= self.recent.len() {
+            let more = (self.recent.len() * 8).clamp(16, MOST_RECENT);
+            self.recent.clear();
+            self.recent.resize(more, NEVER);
         }
-        (batch, to)
+        let address = bill.address();
+        let hash = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (slot, tag) = ((hash >> 32) as usize % self.recent.len(), hash as u32);
+        let Recent {
+            tag: known,
+            bill: number,
+        } = self.recent[slot];
+        let found = self.bills.get(number as usize).filter(|_| known == tag);
+        if found.is_some_and(|known| known.address() == address) {
+            return number;
+        }
+        let number = self.bills.len() as u32;
+        self.bills.push(bill.clone());
+        self.recent[slot] = Recent { tag, bill: number };
+        number
     }
 
-    pub(crate) fn entry(&self, number: u32) -> &Entry<MI, M> {
-        &self.entries[number as usize]
+    /// The runs after `from`, at most `most` of them: bills with counts, and where they end.
+    pub(crate) fn after(
+        &self,
+        from: Position,
+        most: usize,
+    ) -> (impl Iterator<Item = (u32, u64)> + '_, Position) {
+        let runs = self.runs.iter().enumerate().skip(from.run).take(most);
+        let unread = move |(at, run): (usize, &Run)| {
+            let read = if at == from.run { from.within } else { 0 };
+            (run.bill, run.count - read)
+        };
+        let last = (from.run + most).min(self.runs.len()).checked_sub(1);
+        let to = last.map_or(from, |run| Position {
+            run,
+            within: self.runs[run].count,
+        });
+        (runs.map(unread).filter(|(_, count)| *count > 0), to)
+    }
+
+    pub(crate) fn bill(&self, number: u32) -> &Bill<MI, M> {
+        &self.bills[number as usize]
     }
 
     /// Everything, in order.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (&Entry<MI, M>, u64)> {
-        self.runs
-            .iter()
-            .map(|run| (self.entry(run.entry), run.count))
-    }
-}
-
-impl<MI: Metric, M: Measure> Clone for Entry<MI, M> {
-    fn clone(&self) -> Self {
-        Self {
-            bill: self.bill.clone(),
-            description: Arc::clone(&self.description),
-        }
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (&Bill<MI, M>, u64)> {
+        self.runs.iter().map(|run| (self.bill(run.bill), run.count))
     }
 }

@@ -52,7 +52,6 @@ mod odometer;
 mod partition;
 mod payer;
 mod questions;
-mod quote;
 mod readings;
 mod session;
 mod snapshot;

@@ -3,18 +3,17 @@
 //! What goes up is always the leaf's own bill, translated; never a total. A translated bill is kept, so that repeated
 //! launches of one measurement stay one run above the link, too.
 
-use std::{mem, sync::Arc};
+use std::mem;
 
-use measures::{Conversion, Measure, Metric};
+use measures::{Measure, Metric};
 use queryable::guarded;
 
 use crate::{
     addresses::AddressMap,
-    bill::{Bill, BillId, PartBill},
+    bill::Bill,
     error::LaunchError,
     payer::{Launch, Locks, Parent, Payer},
     sync::{Mutex, lock},
-    transformation::Stability,
 };
 
 /// How many translated bills a link keeps. Beyond that it starts anew: runs get shorter, nothing else changes.
@@ -28,7 +27,7 @@ pub(crate) struct Link<MI: Metric, M: Measure, MI2: Metric, M2: Measure> {
 }
 
 type Translate<MI, M, MI2, M2> = dyn Fn(&Bill<MI, M>) -> Bill<MI2, M2> + Send + Sync;
-type Kept<MI, M, MI2, M2> = AddressMap<BillId, (Bill<MI, M>, Bill<MI2, M2>)>;
+type Kept<MI, M, MI2, M2> = AddressMap<usize, (Bill<MI, M>, Bill<MI2, M2>)>;
 
 impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
     pub(crate) fn new(
@@ -42,18 +41,14 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
         }
     }
 
-    fn translated(
-        &self,
-        bill: &Bill<MI, M>,
-        launch: &Launch<'_>,
-    ) -> Result<Bill<MI2, M2>, LaunchError> {
-        if let Some((_, translation)) = lock(&self.kept).get(&bill.id()) {
+    fn translated(&self, bill: &Bill<MI, M>) -> Result<Bill<MI2, M2>, LaunchError> {
+        if let Some((_, translation)) = lock(&self.kept).get(&bill.address()) {
             return Ok(translation.clone());
         }
         // Metrics, measures and conversions are cloned here: foreign code, so no lock is held.
         let translation =
             guarded(|| (self.translate)(bill)).map_err(|_| LaunchError::MapPanicked {
-                launch: launch.description.to_string(),
+                launch: bill.description().to_string(),
             })?;
         Ok(self.keep(bill, translation))
     }
@@ -66,7 +61,7 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
             _ => Kept::default(),
         };
         let (_, translation) = kept
-            .entry(bill.id())
+            .entry(bill.address())
             .or_insert_with(|| (bill.clone(), translation));
         let translation = translation.clone();
         drop(kept);
@@ -80,11 +75,10 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
     fn settle(
         &self,
         bill: &Bill<MI, M>,
-        launch: &Launch<'_>,
+        launch: &Launch,
         below: &dyn Locks,
     ) -> Result<(), LaunchError> {
-        self.parent
-            .settle(&self.translated(bill, launch)?, launch, below)
+        self.parent.settle(&self.translated(bill)?, launch, below)
     }
 
     fn depth(&self) -> u16 {
@@ -92,45 +86,11 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
     }
 
     /// What is left above is counted differently, and cannot be told in our measure.
-    fn remaining(&self, _: &MI::Distance, _: &mut dyn FnMut(M::Loss)) -> Result<(), LaunchError> {
-        Ok(())
-    }
-}
-
-impl<MI: Metric, M: Measure> Bill<MI, M> {
-    /// The same launch in another measure.
-    pub(crate) fn converted<C: Conversion<From = M>>(&self, conversion: &C) -> Bill<MI, C::To> {
-        match self {
-            Self::Direct(map) => Bill::Direct(map.convert(conversion.clone())),
-            Self::Part(part) => Bill::Part(Arc::new(PartBill {
-                group: part.group.clone(),
-                part: part.part,
-                units: Arc::clone(&part.units),
-                inner: part.inner.converted(conversion),
-            })),
-        }
-    }
-
-    /// The same launch as the data before a stable transformation see it.
-    pub(crate) fn after<M0: Metric>(
+    fn remaining(
         &self,
-        metric: &M0,
-        stability: &Arc<Stability<M0::Distance, MI::Distance>>,
-    ) -> Bill<M0, M> {
-        let stability = Arc::clone(stability);
-        match self {
-            Self::Direct(map) => {
-                Bill::Direct(map.after(metric.clone(), move |d_in| stability(d_in)))
-            }
-            Self::Part(part) => {
-                let units = Arc::clone(&part.units);
-                Bill::Part(Arc::new(PartBill {
-                    group: part.group.clone(),
-                    part: part.part,
-                    units: Arc::new(move |d_in: &M0::Distance| units(&stability(d_in)?)),
-                    inner: part.inner.clone(),
-                }))
-            }
-        }
+        _: &MI::Distance,
+        _: &mut dyn FnMut(Option<M::Loss>),
+    ) -> Result<(), LaunchError> {
+        Ok(())
     }
 }

@@ -63,9 +63,8 @@ pub struct Measurement<D: Domain, MI: Metric, M: Measure, A>(Arc<Inner<D, MI, M,
 struct Inner<D: Domain, MI: Metric, M: Measure, A> {
     space: Space<D, MI>,
     map: PrivacyMap<MI, M>,
-    /// The map, as accounts take it.
+    /// The map and the description, as accounts take them.
     bill: Bill<MI, M>,
-    description: Arc<Description>,
     function: Arc<Function<D::Carrier, A>>,
 }
 
@@ -95,9 +94,8 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
     ) -> Self {
         Self(Arc::new(Inner {
             space,
-            bill: Bill::Direct(map.clone()),
+            bill: Bill::direct(description, map.clone()),
             map,
-            description,
             function,
         }))
     }
@@ -108,7 +106,7 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
         name: impl Into<Cow<'static, str>>,
         value: impl fmt::Display,
     ) -> Self {
-        let mut description = (*self.0.description).clone();
+        let mut description = (**self.description()).clone();
         description
             .parameters
             .push((name.into(), value.to_string()));
@@ -171,7 +169,7 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
 
     /// What it is, in words.
     pub fn description(&self) -> &Arc<Description> {
-        &self.0.description
+        self.0.bill.description()
     }
 
     /// The same measurement with its answer post-processed. The privacy loss stays the same (seed 000 Thm 2.17).
@@ -265,7 +263,7 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
         Measurement::from_parts(
             space,
             map,
-            Arc::clone(&self.0.description),
+            Arc::clone(self.description()),
             Arc::new(function),
         )
     }
@@ -282,7 +280,7 @@ impl<D: Domain, MI: Metric, M: Measure, A> fmt::Debug for Measurement<D, MI, M, 
         write!(
             f,
             "{} on {:?} in {:?}",
-            self.0.description,
+            self.0.bill.description(),
             self.0.space,
             self.0.map.measure()
         )

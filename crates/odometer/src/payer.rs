@@ -6,7 +6,7 @@
 //! deadlock; nothing is allocated.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     sync::Arc,
 };
 
@@ -14,10 +14,9 @@ use measures::{FilterRule, Measure, Metric};
 use queryable::Turn;
 
 use crate::{
-    account::{Account, Demand, No},
+    account::{Account, Demand},
     bill::Bill,
     error::LaunchError,
-    measurement::Description,
 };
 
 /// Whoever pays for launches, as seen from below.
@@ -26,26 +25,25 @@ pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
     fn settle(
         &self,
         bill: &Bill<MI, M>,
-        launch: &Launch<'_>,
+        launch: &Launch,
         below: &dyn Locks,
     ) -> Result<(), LaunchError>;
 
     fn depth(&self) -> u16;
 
     /// What one more launch could cost at this distance, for every capped account from here upwards that counts in the
-    /// same measure and distance.
+    /// same measure and distance; `None` where nothing is admitted or the rule cannot tell.
     fn remaining(
         &self,
         d_in: &MI::Distance,
-        each: &mut dyn FnMut(M::Loss),
+        each: &mut dyn FnMut(Option<M::Loss>),
     ) -> Result<(), LaunchError>;
 }
 
 pub(crate) type Parent<MI, M> = Arc<dyn Payer<MI, M>>;
 
 /// A launch on its way up.
-pub(crate) struct Launch<'a> {
-    pub(crate) description: &'a Arc<Description>,
+pub(crate) struct Launch {
     /// The turn of the launch under every sequential account on the way.
     pub(crate) turns: RefCell<Vec<Turn>>,
     /// Only if exactly this many launches have been charged to the leaf's account, which takes this.
@@ -74,21 +72,13 @@ struct Frame<'a, MI: Metric, R: FilterRule> {
     account: &'a Account<MI, R>,
     demand: Demand<'a, MI, R>,
     below: &'a dyn Locks,
-    /// Set when this account said no.
-    no: RefCell<Option<No<R>>>,
 }
 
 impl<MI: Metric, R: FilterRule> Locks for Frame<'_, MI, R> {
     #[inline]
     fn lock_then(&self, above: &mut dyn FnMut() -> bool) {
-        self.below.lock_then(&mut || {
-            self.account
-                .charge(&self.demand, above)
-                .unwrap_or_else(|no| {
-                    self.no.replace(Some(no));
-                    false
-                })
-        });
+        self.below
+            .lock_then(&mut || self.account.charge(&self.demand, above));
     }
 }
 
@@ -96,31 +86,35 @@ impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
     fn settle(
         &self,
         bill: &Bill<MI, R::Child>,
-        launch: &Launch<'_>,
+        launch: &Launch,
         below: &dyn Locks,
     ) -> Result<(), LaunchError> {
+        let asked = OnceCell::new();
+        let quote = match self.cap() {
+            Some(cap) => Some(bill.quote(&cap.d_in, &asked)?),
+            None => None,
+        };
         let demand = Demand {
             bill,
-            description: launch.description,
-            quote: self.quote(bill, launch.description)?,
+            quote,
             launched: launch.launched.take(),
             turns: &launch.turns,
             count: launch.count,
+            no: OnceCell::new(),
         };
         let frame = Frame {
             account: self,
             demand,
             below,
-            no: RefCell::new(None),
         };
-        let settled = match &self.parent {
-            Some(parent) => parent.settle(bill, launch, &frame),
+        match &self.parent {
+            Some(parent) => parent.settle(bill, launch, &frame)?,
             // A rule may be somebody's code, too: it runs under the locks, so it may use no session.
-            None => self.ruled(|| frame.lock_then(&mut || true)),
-        };
-        match frame.no.take() {
-            Some(no) => Err(self.explain(no, launch.description, frame.demand.quote.as_ref())),
-            None => settled,
+            None => self.ruled(|| frame.lock_then(&mut || true))?,
+        }
+        match frame.demand.no.get() {
+            Some(no) => Err(self.explain(no, &frame.demand)),
+            None => Ok(()),
         }
     }
 
@@ -131,7 +125,7 @@ impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
     fn remaining(
         &self,
         d_in: &MI::Distance,
-        each: &mut dyn FnMut(<R::Child as Measure>::Loss),
+        each: &mut dyn FnMut(Option<<R::Child as Measure>::Loss>),
     ) -> Result<(), LaunchError> {
         if let Some(remaining) = Account::remaining(self, d_in)? {
             each(remaining);

@@ -12,7 +12,6 @@ use crate::{
     error::{LaunchError, Refusal},
     ledger::Position,
     measurement::Description,
-    quote::quote,
     readings::{Held, Reading},
     tallies::Contradiction,
 };
@@ -32,11 +31,11 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         let mut charges: Vec<Charged<Loss<R>>> = Vec::new();
         let (mut position, mut read) = (Position::default(), 0);
         while read < until {
-            let (batch, to) = self.batch(position);
-            position = to;
-            for (_, entry, count) in batch {
-                let quote = quote(&entry.bill, &entry.description, d_in)?;
-                charges.push((entry.description, quote, count));
+            let batch = self.batch(position, |_| false);
+            position = batch.to;
+            for ((_, bill), (_, count)) in batch.unknown.into_iter().zip(batch.runs) {
+                let quote = bill.quoted(d_in)?;
+                charges.push((Arc::clone(bill.description()), quote, count));
                 read += count;
             }
         }
@@ -71,8 +70,7 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         look: impl Fn(&ReadingOf<MI, R>) -> Option<X>,
     ) -> Result<X, LaunchError> {
         let held = self.ruled(|| self.readings.hold(d_in, &self.zero))?;
-        // Each different map is asked once, however often its measurement was launched.
-        let mut quotes = AddressMap::default();
+        let mut quotes = Quotes::default();
         loop {
             let seen = self.ruled(|| held.with(|reading| (look(reading), reading.read)))?;
             match seen {
@@ -89,13 +87,12 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         d_in: &MI::Distance,
         held: &Held<'_, MI::Distance, TallyOf<R>>,
         from: Position,
-        quotes: &mut AddressMap<u32, Quote<Loss<R>>>,
+        quotes: &mut Quotes<Loss<R>>,
     ) -> Result<(), LaunchError> {
-        let (batch, to) = self.batch(from);
-        for (number, entry, _) in &batch {
-            if !quotes.contains_key(number) {
-                let quote = quote(&entry.bill, &entry.description, d_in)?;
-                quotes.insert(*number, quote);
+        let batch = self.batch(from, |number| quotes.get(number).is_some());
+        for (number, bill) in batch.unknown {
+            if quotes.get(number).is_none() {
+                quotes.insert(number, bill.quoted(d_in)?);
             }
         }
         let absorbed = self.ruled(|| {
@@ -105,18 +102,54 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
                 }
                 // A tally that panics half-way leaves an empty reading behind, which starts again.
                 let (mut tallies, mut launched) = reading.take(&self.zero);
-                for (number, entry, count) in &batch {
-                    let quote = &quotes[number];
-                    tallies
-                        .absorb(quote, *count, &self.zero)
-                        .map_err(|Contradiction| contradiction(&entry.description))?;
+                for (number, count) in batch.runs {
+                    let quote = quotes.get(number).ok_or(Contradiction)?;
+                    tallies.absorb(quote, count, &self.zero)?;
                     launched += count;
                 }
-                reading.put(tallies, to, launched);
+                reading.put(tallies, batch.to, launched);
                 Ok(())
             })
         })?;
-        absorbed.unwrap_or(Ok(()))
+        let absorbed: Result<(), Contradiction> = absorbed.unwrap_or(Ok(()));
+        absorbed.map_err(|Contradiction| contradiction())
+    }
+}
+
+/// What was quoted while reading on. Bills are numbered as they first appear, so most of them follow one another.
+struct Quotes<L> {
+    first: u32,
+    following: Vec<Quote<L>>,
+    others: AddressMap<u32, Quote<L>>,
+}
+
+impl<L> Default for Quotes<L> {
+    fn default() -> Self {
+        Self {
+            first: 0,
+            following: Vec::new(),
+            others: AddressMap::default(),
+        }
+    }
+}
+
+impl<L> Quotes<L> {
+    #[inline]
+    fn get(&self, number: u32) -> Option<&Quote<L>> {
+        let at = number.checked_sub(self.first);
+        at.and_then(|at| self.following.get(at as usize))
+            .or_else(|| self.others.get(&number))
+    }
+
+    fn insert(&mut self, number: u32, quote: Quote<L>) {
+        if self.following.is_empty() {
+            self.first = number;
+        }
+        if number as usize == self.first as usize + self.following.len() {
+            self.following.push(quote);
+        } else {
+            self.others.insert(number, quote);
+        }
     }
 }
 
@@ -132,31 +165,29 @@ impl<MI: Metric, R: Adaptive> Account<MI, R> {
     pub(crate) fn after(
         &self,
         bill: &Bill<MI, Child<R>>,
-        description: &Description,
         d_in: &MI::Distance,
     ) -> Result<(TallyOf<R>, u64), LaunchError> {
-        let quote = quote(bill, description, d_in)?;
+        let quote = bill.quoted(d_in)?;
         let after = self.read(d_in, |reading| {
             let after = reading.tallies.after(&quote, 1, &self.zero);
             after.map(|after| (after.total().clone(), reading.launched))
         })?;
-        after.map_err(|Contradiction| contradiction(description))
+        after.map_err(|Contradiction| contradiction())
     }
 
     /// Why a launch would pass a limit that is not the cap.
     pub(crate) fn over(
         &self,
         bill: &Bill<MI, Child<R>>,
-        description: &Description,
         d_in: &MI::Distance,
         limit: &TotalLoss<R>,
     ) -> Result<Refusal, LaunchError> {
-        let asked = quote(bill, description, d_in)?;
+        let asked = bill.quoted(d_in)?;
         let spent = self.tally(d_in)?;
         self.ruled(|| {
             let room = self.rule.room(&spent, limit);
             let loss = self.rule.loss(&spent);
-            self.refusal(description, d_in, limit, Some(&asked), room, &loss)
+            self.refusal(bill.description(), d_in, limit, Some(&asked), room, &loss)
         })
     }
 }

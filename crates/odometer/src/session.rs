@@ -8,7 +8,7 @@ use std::{
 };
 
 use measures::{Adaptive, Conversion, FilterRule, Loss as _, Metric, Total, TotalLoss};
-use queryable::{AskError, Root};
+use queryable::{AskError, Root, Scope};
 
 use crate::{
     account::{Account, Cap},
@@ -62,13 +62,14 @@ impl<X> Data<X> {
     }
 
     #[inline]
-    pub(crate) fn get(&self) -> Result<Arc<X>, AskError> {
+    pub(crate) fn get(&self) -> Result<&Arc<X>, AskError> {
         match self {
-            Self::Here(data) => Ok(Arc::clone(data)),
+            Self::Here(data) => Ok(data),
             Self::Derived(derived) => derived
                 .made
                 .get_or_init(|| (derived.make)().map(Arc::new))
-                .clone(),
+                .as_ref()
+                .map_err(Clone::clone),
         }
     }
 }
@@ -116,17 +117,14 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     ) -> Result<A, LaunchError> {
         self.check(measurement)?;
         let launch = Launch {
-            description: measurement.description(),
             turns: RefCell::default(),
             launched: Cell::new(launched),
             count: 1,
         };
         self.account.settle(measurement.bill(), &launch, &Bottom)?;
-        self.root
-            .run(launch.turns.into_inner(), |scope| {
-                measurement.run(&self.data.get()?, scope)
-            })
-            .map_err(LaunchError::Failed)
+        let turns = launch.turns.into_inner();
+        let run = |scope: &mut Scope<'_>| measurement.run(self.data.get()?, scope);
+        self.root.run(turns, run).map_err(LaunchError::Failed)
     }
 
     /// May this be launched here at all? Says nothing about the budget.
@@ -148,8 +146,9 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     }
 
     /// The largest loss that one more launch could have at this distance: within this session's own cap and those above
-    /// it that count at the same distance in the same measure. Rounded down; `None` if there is no such cap, or the rule
-    /// cannot tell. Where two caps leave losses that cannot be compared, the one closer to this session.
+    /// it that count at the same distance in the same measure. Rounded down. `None` if there is no such cap, if one of them
+    /// admits nothing any more, or if its rule cannot tell. Where two caps leave losses that cannot be compared, the one
+    /// closer to this session. What is left above a conversion or a transformation is not known here.
     ///
     /// Advice only, stale as soon as another thread launches: [`spend_rest`](Self::spend_rest) acts on it.
     ///
@@ -157,13 +156,18 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     /// [`LaunchError::Unusable`].
     pub fn remaining(&self, d_in: &MI::Distance) -> Result<Option<ChildLoss<R>>, LaunchError> {
         self.usable()?;
-        let mut least: Option<ChildLoss<R>> = None;
+        let mut least: Option<Option<ChildLoss<R>>> = None;
         Payer::remaining(&*self.account, d_in, &mut |remaining| {
-            if least.as_ref().is_none_or(|least| remaining.at_most(least)) {
+            let tighter = match (&least, &remaining) {
+                (None, _) | (Some(Some(_)), None) => true,
+                (Some(None), _) => false,
+                (Some(Some(least)), Some(remaining)) => remaining.at_most(least),
+            };
+            if tighter {
                 least = Some(remaining);
             }
         })?;
-        Ok(least)
+        Ok(least.flatten())
     }
 
     /// How much of this session's cap has been spent; `None` if it has none. Rounded up.
@@ -278,7 +282,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
             bill.after(&metric, &stability)
         });
         let (before, transform) = (self.data.clone(), transformation.clone());
-        let data = Data::derived(move || transform.apply(&*before.get()?));
+        let data = Data::derived(move || transform.apply(before.get()?));
         let space = transformation.output().clone();
         self.child(
             space,
@@ -294,11 +298,9 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     pub(crate) fn charge_again(
         &self,
         bill: &Bill<MI, R::Child>,
-        description: &Arc<Description>,
         count: u64,
     ) -> Result<(), LaunchError> {
         let launch = Launch {
-            description,
             turns: RefCell::default(),
             launched: Cell::new(None),
             count,
@@ -434,8 +436,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
         measurement: &Measurement<D, MI, R::Child, A>,
         d_in: &MI::Distance,
     ) -> Result<(R::Tally, u64), LaunchError> {
-        self.account
-            .after(measurement.bill(), measurement.description(), d_in)
+        self.account.after(measurement.bill(), d_in)
     }
 
     /// Launches if the loss at `d_in` stays within `limit` (and all caps admit it, as always). One operation: nothing can
@@ -471,10 +472,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
         d_in: &MI::Distance,
         limit: &TotalLoss<R>,
     ) -> LaunchError {
-        match self
-            .account
-            .over(measurement.bill(), measurement.description(), d_in, limit)
-        {
+        match self.account.over(measurement.bill(), d_in, limit) {
             Ok(refusal) => LaunchError::Refused(Box::new(refusal)),
             Err(error) => error,
         }

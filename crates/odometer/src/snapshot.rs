@@ -220,7 +220,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
             let map =
                 PrivacyMap::constant_up_to(metric, measure, snapshot.d_in.clone(), loss.clone());
             session
-                .charge_again(&Bill::Direct(map), &Arc::new(description.clone()), *count)
+                .charge_again(&Bill::direct(Arc::new(description.clone()), map), *count)
                 .map_err(corrupted)?;
         }
         Ok(())

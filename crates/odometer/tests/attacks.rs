@@ -122,7 +122,10 @@ fn a_transformation_or_a_key_cannot_launch_either() {
         .launch(&pure("0.5"))
         .unwrap_err();
     assert!(
-        failed.was_charged() && failed.to_string().contains("may ask only machines"),
+        failed.was_charged()
+            && failed
+                .to_string()
+                .contains(&AskError::NotSpawnedHere.to_string()),
         "{failed}"
     );
     assert_eq!(spent(&session, 1), loss("0.5"));

@@ -94,12 +94,11 @@ impl<M: Machine + 'static> Locked<M::Query, M::Answer> for Slot<M> {
         };
         // Checked under the lock: whoever waited for it may have lost the turn meanwhile.
         place.lease.check()?;
-        let (outcome, after) = run(place, &mut self.context, |scope| match query.take() {
+        let step = |scope: &mut Scope<'_>| match query.take() {
             Some(query) => machine.step(query, scope),
             None => Err(AskError::Halted),
-        });
-        self.status = after;
-        outcome
+        };
+        run(place, &mut self.context, &mut self.status, step)
     }
 
     fn halt(&mut self) {
@@ -120,37 +119,31 @@ impl<M: Machine + 'static> Drop for Slot<M> {
     }
 }
 
-/// Runs foreign code as a step: in its own scope, noted on this thread, a panic caught. Also says how the machine is
+/// Runs foreign code as a step: in its own scope, noted on this thread, a panic caught. Notes how the machine is
 /// afterwards.
 #[inline]
 pub(crate) fn run<R>(
     place: &Place,
     context: &mut Context,
+    status: &mut Status,
     step: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
-) -> (Result<R, AskError>, Status) {
-    let running = match Running::step(context.lineage()) {
-        Ok(running) => running,
-        Err(too_deep) => return (Err(too_deep), Status::Running),
-    };
+) -> Result<R, AskError> {
+    let running = Running::step(context.lineage())?;
     let mut scope = Scope::new(place, context);
     let outcome = catch_unwind(AssertUnwindSafe(|| step(&mut scope)));
     drop(running);
     match outcome {
         Ok(outcome) => {
-            let halts = scope.finish(outcome.is_ok());
-            (
-                outcome,
-                if halts {
-                    Status::Halted
-                } else {
-                    Status::Running
-                },
-            )
+            if scope.finish(outcome.is_ok()) {
+                *status = Status::Halted;
+            }
+            outcome
         }
         Err(payload) => {
             // The payload is foreign: its destructor may panic again, or block, while this machine is locked.
             mem::forget(payload);
-            (Err(AskError::Panicked), Status::Panicked)
+            *status = Status::Panicked;
+            Err(AskError::Panicked)
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     handle::Queryable,
     machine::Machine,
     root::Root,
+    scope::Scope,
 };
 
 /// What an analyst receives: nothing before its first move (the empty message λ), then the answer to each query.
@@ -105,17 +106,19 @@ impl Root {
         A: Clone,
     {
         let (place, mut context) = self.seat()?;
+        let mut status = Status::Running;
         let mut choices = Choices::default();
         let mut rounds: Vec<Round<Q, A>> = Vec::new();
         while rounds.len() < limit {
             let heard = rounds.last().map(|round| round.answer.clone());
             choices.before(context.coins());
-            let (said, after) = run(&place, &mut context, |scope| analyst.step(heard, scope));
+            let step = |scope: &mut Scope<'_>| analyst.step(heard, scope);
+            let said = run(&place, &mut context, &mut status, step);
             choices.after(context.coins());
             let Ok(Move::Ask(query)) = said else { break };
             let answer = queryable.ask(query.clone());
             rounds.push(Round { query, answer });
-            if after != Status::Running {
+            if status != Status::Running {
                 break;
             }
         }

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    cell::run,
+    cell::{Status, run},
     coins::{Coins, Script, Source},
     error::AskError,
     handle::Queryable,
@@ -154,12 +154,23 @@ impl Root {
         turns: impl IntoIterator<Item = Turn>,
         function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
     ) -> Result<R, AskError> {
-        let lease = turns
-            .into_iter()
-            .fold(self.0.place.lease.clone(), |lease, turn| lease.and(turn));
-        let place = self.child_place(lease)?;
+        let mut turns = turns.into_iter();
+        let Some(first) = turns.next() else {
+            return self.run_at(&self.0.place, function);
+        };
+        let lease = turns.fold(self.0.place.lease.and(first), |lease, turn| lease.and(turn));
+        self.run_at(&self.child_place(lease)?, function)
+    }
+
+    fn run_at<R>(
+        &self,
+        place: &Place,
+        function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
+    ) -> Result<R, AskError> {
+        place.position.check_reachable()?;
         place.lease.check()?;
-        run(&place, &mut Context::new(self.child_coins()), function).0
+        let mut context = Context::new(self.child_coins());
+        run(place, &mut context, &mut Status::Running, function)
     }
 
     /// An owned, shared scope below this one, for a session inside a session.
