@@ -13,14 +13,14 @@ pub fn draw(file: &Path, losses: &[Losses], budget: f64) -> Result<(), Problem> 
     let area = SVGBackend::new(file, (800, 480)).into_drawing_area();
     area.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&area)
-        .caption("privacy loss against answers", ("sans-serif", 22))
+        .caption("privacy loss against launches", ("sans-serif", 22))
         .margin(16)
         .x_label_area_size(40)
         .y_label_area_size(56)
         .build_cartesian_2d(0..launches, 0.0..highest * 1.08)?;
     chart
         .configure_mesh()
-        .x_desc("answers")
+        .x_desc("launches")
         .y_desc("ε")
         .draw()?;
     let one = losses.iter().map(|loss| loss.at_one).enumerate();

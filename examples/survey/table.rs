@@ -61,6 +61,7 @@ impl<D: Domain, MI: Metric<Distance = u32>> Table<D, MI> {
         match session.launch(question) {
             Ok(answer) => {
                 self.line(who, asked, &show(&answer), &cost)?;
+                self.note()?;
                 Ok(Some(answer))
             }
             Err(refusal) if !refusal.was_charged() => {
@@ -72,7 +73,7 @@ impl<D: Domain, MI: Metric<Distance = u32>> Table<D, MI> {
         }
     }
 
-    /// Prints a line for something that was answered, and notes the loss.
+    /// Prints a line for something that was answered.
     pub fn line(
         &self,
         who: &str,
@@ -80,20 +81,22 @@ impl<D: Domain, MI: Metric<Distance = u32>> Table<D, MI> {
         answered: &str,
         cost: &Epsilon,
     ) -> Result<(), Problem> {
-        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lines = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.budget.remaining(&1)?.unwrap_or(Epsilon::INFINITY);
         let (cost, left) = (
             short(cost.value(), Round::Up),
             short(left.value(), Round::Down),
         );
         println!("{who:<13} {asked:<40} {answered:>43} {cost:>8} {left:>8}");
+        Ok(())
+    }
+
+    /// Notes the loss after a launch.
+    fn note(&self) -> Result<(), Problem> {
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         let at = |d_in| -> Result<f64, Problem> {
-            Ok(self
-                .budget
-                .privacy_loss(&d_in)?
-                .bound()
-                .value()
-                .to_f64(Round::Up))
+            let loss = self.budget.privacy_loss(&d_in)?;
+            Ok(loss.bound().value().to_f64(Round::Up))
         };
         losses.push(Losses {
             at_one: at(1)?,
@@ -102,7 +105,7 @@ impl<D: Domain, MI: Metric<Distance = u32>> Table<D, MI> {
         Ok(())
     }
 
-    /// The losses after each line that was answered.
+    /// The losses after each launch.
     pub fn losses(&self) -> Vec<Losses> {
         self.losses
             .lock()
