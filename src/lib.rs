@@ -1,7 +1,10 @@
-//! Interactive differential privacy as state machines that anyone can build, compose, account for and check.
+#![doc = include_str!("../README.md")]
 //!
-//! This package re-exports the library crates of the workspace as modules; each is also usable alone.
+//! # Modules
+//! This package re-exports the library crates of the workspace as modules; each is also usable alone. The OpenDP bridge is
+//! behind the feature `opendp`.
 
+pub use auditor;
 pub use exact;
 pub use measures;
 pub use mechanisms;
