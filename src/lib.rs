@@ -4,4 +4,5 @@
 
 pub use exact;
 pub use measures;
+pub use odometer;
 pub use queryable;
