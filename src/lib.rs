@@ -4,5 +4,8 @@
 
 pub use exact;
 pub use measures;
+pub use mechanisms;
 pub use odometer;
+#[cfg(feature = "opendp")]
+pub use opendp_bridge;
 pub use queryable;

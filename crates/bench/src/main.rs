@@ -2,6 +2,8 @@
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
 mod ask;
+mod audit;
+mod bridge;
 mod filter;
 mod loss;
 mod measure;
@@ -9,6 +11,7 @@ mod nested;
 mod numbers;
 mod ours;
 mod rules;
+mod samplers;
 mod theirs;
 
 use std::process::ExitCode;
@@ -53,6 +56,21 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "nested",
         "nested sessions, two threads, memory",
         nested::run,
+    ),
+    subcommand(
+        "audit",
+        "exact audits: growth with depth, three machines at once",
+        audit::run,
+    ),
+    subcommand(
+        "samplers",
+        "exact noise and releases, and OpenDP's",
+        samplers::run,
+    ),
+    subcommand(
+        "bridge",
+        "OpenDP's Laplace bare, through our filter, and through OpenDP's",
+        bridge::run,
     ),
 ];
 

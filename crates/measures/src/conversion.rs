@@ -29,8 +29,8 @@ pub trait Conversion: Clone + Debug + Send + Sync + 'static {
 }
 
 /// A conversion that is valid for the reported total of a truncated-view odometer, too: for every threshold `d` in the
-/// new measure there is a threshold `d'` in the old one, fixed in advance, such that a total converts to at most `d`
-/// exactly when it is at most `d'`, and every mechanism with loss `d'` has loss `d`.
+/// new measure there is a threshold `d'` in the old one, fixed in advance, such that a total that converts to at
+/// most `d` is at most `d'`, and every mechanism with loss `d'` has loss `d`.
 ///
 /// True of pure, zCDP, Gaussian and one-order Rényi totals with parameters fixed in advance; false of the minimum over
 /// the orders of a Rényi curve.

@@ -51,7 +51,7 @@ pub use losses::{
     RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, RhoDelta, Zcdp,
 };
 pub use map::{MapId, PrivacyMap};
-pub use measure::{Loss, Measure, Scale};
+pub use measure::{Loss, Measure, Scale, ScaleSquared};
 pub use metric::{
     AbsoluteDistance, ChangeOneDistance, Distance, L1Distance, L2Distance, Metric, Neighbouring,
     Neighbours, Number, SymmetricDistance, UnitSteps,

@@ -12,6 +12,22 @@ use std::fmt::{Debug, Display};
 pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
     /// Whether every mechanism with this loss has the loss `other` as well.
     fn at_most(&self, other: &Self) -> bool;
+
+    /// The loss as text, rounded down: for what remains of a budget, which may not look like more than it is. (`Display`
+    /// rounds up: what was spent may not look like less.)
+    ///
+    /// The default is right where `Display` rounds nothing.
+    ///
+    /// ```
+    /// use measures::{Epsilon, Loss};
+    /// let third = Epsilon::new(exact::Exact::ratio(1, 3)?);
+    /// assert_eq!(third.shown_down(), "0.33333333333333333");
+    /// assert_eq!(third.to_string(), "0.33333333333333334");
+    /// # Ok::<(), exact::ExactError>(())
+    /// ```
+    fn shown_down(&self) -> String {
+        self.to_string()
+    }
 }
 
 /// A way to measure privacy loss (000 Def 2.1). A measure is a value, because it may have parameters: an order, a set of
@@ -42,8 +58,23 @@ pub trait Measure: Clone + PartialEq + Debug + Send + Sync + 'static {
     }
 }
 
-/// A loss that can be multiplied by a distance, for [linear maps](crate::PrivacyMap::linear).
+/// A loss in proportion to the distance, for [linear maps](crate::PrivacyMap::linear). Only for measures in which that is
+/// the rule for groups: of this crate's losses, [`Epsilon`](crate::Epsilon) and [`Mu`](crate::Mu).
+#[diagnostic::on_unimplemented(
+    message = "a loss `{Self}` does not grow in proportion to the distance",
+    note = "for zCDP and Rényi losses use `PrivacyMap::quadratic`, otherwise `PrivacyMap::new` or `PrivacyMap::group`"
+)]
 pub trait Scale: Loss {
     /// This loss times `by`, rounded up.
     fn scaled(&self, by: &exact::Exact) -> Self;
+}
+
+/// A loss in proportion to the square of the distance, for [quadratic maps](crate::PrivacyMap::quadratic).
+#[diagnostic::on_unimplemented(
+    message = "a loss `{Self}` does not grow in proportion to the square of the distance",
+    note = "for pure and Gaussian losses use `PrivacyMap::linear`, otherwise `PrivacyMap::new` or `PrivacyMap::group`"
+)]
+pub trait ScaleSquared: Loss {
+    /// This loss times `by²`, rounded up.
+    fn scaled_squared(&self, by: &exact::Exact) -> Self;
 }

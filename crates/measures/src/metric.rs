@@ -10,7 +10,8 @@ pub trait Distance: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
     fn at_most(&self, other: &Self) -> bool;
 }
 
-/// A distance that is a number, for [linear maps](crate::PrivacyMap::linear).
+/// A distance that is a number, for [linear](crate::PrivacyMap::linear) and
+/// [quadratic](crate::PrivacyMap::quadratic) maps.
 pub trait Number: Distance {
     /// The distance as a number.
     fn number(&self) -> Exact;
@@ -22,8 +23,11 @@ pub trait Metric: Clone + PartialEq + Debug + Send + Sync + 'static {
     type Distance: Distance;
 }
 
-/// A metric in which inputs at distance `n` are linked by a path of `n` steps of distance 1, as
-/// [group privacy](crate::GroupPrivacy) needs.
+/// A metric with integer distances in which, among all data sets, any two at distance `n` are linked by a path of `n`
+/// steps of distance 1, as [group privacy](crate::GroupPrivacy) needs.
+///
+/// This is about all data sets. A domain that leaves some of them out may cut the paths: data sets of exactly 10 records
+/// have no two at [`SymmetricDistance`] 1. Whoever uses group privacy vouches that the steps stay in the domain.
 pub trait UnitSteps: Metric<Distance = u32> {}
 
 impl Distance for u32 {

@@ -12,6 +12,7 @@ use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 
 use crate::hull::{Corner, lower_hull, nowhere_below, value_at};
+use crate::losses::scalar::down;
 use crate::numeric::{exp, ln_up};
 use crate::{EpsilonDelta, Loss, LossError, Measure};
 
@@ -96,6 +97,13 @@ impl Profile {
             .map(|corner| (round_up(&corner.x), round_up(&corner.y)))
     }
 
+    /// The profile as text, with its numbers shown like this.
+    fn text(&self, shown: impl Fn(&Exact) -> String) -> String {
+        let corner = |(odds, delta)| format!(" (ln {}, {})", shown(&odds), shown(&delta));
+        let corners: String = self.corners().map(corner).collect();
+        format!("profile through{corners}")
+    }
+
     pub(crate) fn as_slice(&self) -> &[Corner] {
         &self.corners
     }
@@ -109,13 +117,15 @@ impl Loss for Profile {
     fn at_most(&self, other: &Self) -> bool {
         nowhere_below(&other.corners, &self.corners, &RBig::ONE)
     }
+
+    fn shown_down(&self) -> String {
+        self.text(down)
+    }
 }
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("profile through")?;
-        self.corners()
-            .try_for_each(|(odds, delta)| write!(f, " (ln {odds}, {delta})"))
+        f.write_str(&self.text(Exact::to_string))
     }
 }
 

@@ -12,6 +12,7 @@ use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 
 use crate::hull::{Corner, Line, envelope, lower_hull, nowhere_below, value_at};
+use crate::losses::scalar::down;
 use crate::numeric::exp;
 use crate::{EpsilonDelta, Loss, LossError, Measure};
 
@@ -122,6 +123,13 @@ impl Tradeoff {
             .map(|corner| (report(&corner.x), report(&corner.y)))
     }
 
+    /// The function as text, with its numbers shown like this.
+    fn text(&self, shown: impl Fn(&Exact) -> String) -> String {
+        let corner = |(x, y)| format!(" ({}, {})", shown(&x), shown(&y));
+        let corners: String = self.corners().map(corner).collect();
+        format!("trade-off through{corners}")
+    }
+
     pub(crate) fn as_slice(&self) -> &[Corner] {
         &self.corners
     }
@@ -143,13 +151,16 @@ impl Loss for Tradeoff {
     fn at_most(&self, other: &Self) -> bool {
         nowhere_below(&self.corners, &other.corners, &RBig::ZERO)
     }
+
+    // A larger function is a smaller loss.
+    fn shown_down(&self) -> String {
+        self.text(Exact::to_string)
+    }
 }
 
 impl fmt::Display for Tradeoff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("trade-off through")?;
-        self.corners()
-            .try_for_each(|(x, y)| write!(f, " ({x}, {y})"))
+        f.write_str(&self.text(down))
     }
 }
 

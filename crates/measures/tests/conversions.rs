@@ -43,8 +43,37 @@ fn gaussian_delta_at_many_magnitudes() {
         ("5", "0.1", "0.986946023365888372358583627056"),
         ("0.1", "2", "3.71945072680464044120918736565e-91"),
         ("1", "30", "4.70932631809752219698194729848e-193"),
+        ("300", "45900", "0.00133527162852437809483915825391"),
+        // Past 2^18 in μ, and past 2^40 in ε, where e^ε is not computed.
+        (
+            "300000",
+            "4.5000600002e10",
+            "0.022749592044513033605456465062",
+        ),
+        ("1000000", "5e11", "0.499999601057719598966264340454"),
+        ("2000000", "2e12", "0.499999800528859799333528815077"),
+        ("1e9", "5e17", "0.499999999601057719598567322459"),
+        (
+            "1e9",
+            "500000005e9",
+            "0.000000286651570392474404373052162957",
+        ),
     ] {
         assert_just_above(&gaussian_delta(&mu(loss), &exact(epsilon)), digits);
+    }
+}
+
+#[test]
+fn gaussian_delta_falls_in_epsilon_also_for_large_mu() {
+    for (loss, steps) in [("1", "0.5"), ("2e6", "1e6"), ("1e100", "1e99")] {
+        // From ε = μ²/2 − 20 steps on, past the middle.
+        let middle = exact(loss).pow(2, Round::Up).div(&2u8.into(), Round::Up);
+        let start = middle.saturating_sub(&exact(steps).times(20));
+        let deltas: Vec<Exact> = (0..60)
+            .map(|i| gaussian_delta(&mu(loss), &(start.clone() + exact(steps).times(i))))
+            .collect();
+        assert!(deltas.windows(2).all(|pair| pair[1] < pair[0]), "{loss}");
+        assert!(deltas[59] < exact("0.2"), "{loss}: {}", deltas[59]);
     }
 }
 
@@ -56,11 +85,50 @@ fn gaussian_epsilon_inverts() {
         ("0.01", "1e-10", "0.0530920333778439225127167999577"),
         ("3", "1e-3", "13.0881791646282634373313165441"),
         ("1", "0.1", "1.16033385279161722839212831845"),
+        (
+            "1e9",
+            "0.000000286651570392474404373052162957",
+            "500000005000000000",
+        ),
     ] {
         let epsilon = gaussian_epsilon(&mu(loss), &exact(delta));
         assert_just_above(&epsilon, digits);
         assert!(gaussian_delta(&mu(loss), &epsilon) <= exact(delta));
     }
+}
+
+#[test]
+fn pure_privacy_comes_back_from_the_whole_curve() {
+    let one: EpsilonDelta = "(1, 0)".parse().unwrap();
+    let leaky: EpsilonDelta = "(1, 1e-9)".parse().unwrap();
+    let by_tradeoff = TradeoffToApprox::new(Exact::ZERO).unwrap();
+    let by_profile = ProfileToApprox::new(Exact::ZERO).unwrap();
+    for back in [
+        by_tradeoff.convert(&Tradeoff::from_approx(&one)),
+        by_profile.convert(&Profile::new([one.clone()])),
+    ] {
+        let back = back.unwrap();
+        assert!(back.delta().is_zero() && *back.epsilon() >= Exact::ONE);
+        assert!(*back.epsilon() < exact("1.000000000000001"), "{back}");
+    }
+    for back in [
+        by_tradeoff.convert(&Tradeoff::from_approx(&leaky)),
+        by_profile.convert(&Profile::new([leaky])),
+        by_tradeoff.convert(&TradeoffDp.infinity()),
+        by_profile.convert(&ProfileDp.infinity()),
+    ] {
+        assert_eq!(back, Ok(EpsilonDelta::INFINITY));
+    }
+    assert_eq!(
+        by_tradeoff.convert(&TradeoffDp.zero()),
+        Ok(EpsilonDelta::ZERO)
+    );
+    assert_eq!(
+        by_profile.convert(&ProfileDp.zero()),
+        Ok(EpsilonDelta::ZERO)
+    );
+    assert!(TradeoffToApprox::new(Exact::ONE).is_err());
+    assert!(ProfileToApprox::new(Exact::ONE).is_err());
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Losses as values: order, text, serialization, and what is rejected.
 
-use exact::Exact;
+use exact::{Exact, Round};
 use measures::{
-    Epsilon, EpsilonDelta, Loss, LossError, Measure, Mu, Orders, RenyiCurve, RenyiCurveDp, RenyiDp,
-    RenyiEpsilon, Rho, RhoDelta,
+    Epsilon, EpsilonDelta, Loss, LossError, Measure, Mu, Orders, Profile, RenyiCurve, RenyiCurveDp,
+    RenyiDp, RenyiEpsilon, Rho, RhoDelta, Tradeoff,
 };
 use proptest::prelude::*;
 use serde::Serialize;
@@ -56,6 +56,56 @@ proptest! {
         through_text(&RhoDelta::new(value.clone(), delta).unwrap());
         through_text(&RenyiDp::new("2.5".parse().unwrap()).unwrap().loss(value));
     }
+}
+
+proptest! {
+    #[test]
+    fn text_brackets_the_value(a in value(), b in value(), delta in probability()) {
+        fn bracket<T: Loss + FromStr<Err = LossError>>(loss: &T) {
+            let down = loss.shown_down().parse::<T>().unwrap();
+            let up = loss.to_string().parse::<T>().unwrap();
+            assert!(down.at_most(loss) && loss.at_most(&up), "{loss:?}");
+        }
+        let a = a.div(&Exact::from(3u32), Round::Up);
+        bracket(&Epsilon::new(a.clone()));
+        bracket(&Rho::new(a.clone()));
+        bracket(&Mu::new(a.clone()));
+        bracket(&EpsilonDelta::new(a.clone(), delta.clone()).unwrap());
+        bracket(&RhoDelta::new(a.clone(), delta.clone()).unwrap());
+        bracket(&RenyiDp::new("2.5".parse().unwrap()).unwrap().loss(a.clone()));
+        // Curves are not read from text: their values are those of the plain losses.
+        let orders = Orders::new([2u32, 3].map(Exact::from)).unwrap();
+        let curve = RenyiCurve::new(&orders, [a.clone(), b.clone()]).unwrap();
+        let (two, three) = (Epsilon::new(a).shown_down(), Epsilon::new(b).shown_down());
+        prop_assert_eq!(curve.shown_down(), format!("{{2: {two}, 3: {three}}}"));
+    }
+}
+
+#[test]
+fn profiles_and_tradeoffs_are_shown_from_either_side() {
+    let third = Exact::ratio(1, 3).unwrap();
+    let profile = Profile::of_odds([(
+        Exact::from(4u32).div(&3u32.into(), Round::Up),
+        third.clone(),
+    )]);
+    assert_eq!(
+        profile.shown_down(),
+        "profile through (ln 1.3333333333333333, 0.33333333333333333)"
+    );
+    assert_eq!(
+        profile.to_string(),
+        "profile through (ln 1.3333333333333334, 0.33333333333333334)"
+    );
+    // A larger trade-off function is a smaller loss.
+    let function = Tradeoff::new([(Exact::ZERO, third.clone()), (third, Exact::ZERO)]).unwrap();
+    assert_eq!(
+        function.shown_down(),
+        "trade-off through (0, 0.33333333333333334) (0.33333333333333334, 0)"
+    );
+    assert_eq!(
+        function.to_string(),
+        "trade-off through (0, 0.33333333333333333) (0.33333333333333333, 0)"
+    );
 }
 
 #[test]

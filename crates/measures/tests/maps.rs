@@ -81,6 +81,39 @@ fn linear_maps_scale_with_any_distance() {
 }
 
 #[test]
+fn quadratic_maps_are_gaussian_noise() {
+    let half = measures::Rho::new(exact("0.5"));
+    let map = PrivacyMap::quadratic(L2Distance, Zcdp, half.clone());
+    for (distance, rho) in [("0", "0"), ("1", "0.5"), ("2", "2"), ("0.3", "0.045")] {
+        assert_eq!(map.loss(&exact(distance)), Ok(rho.parse().unwrap()));
+    }
+    assert_eq!(map.loss(&Exact::INFINITY), Ok(measures::Rho::INFINITY));
+    // Gaussian noise of scale 1 has μ = d_in, hence ρ = d_in²/2: the two kinds of map agree.
+    let gaussian = PrivacyMap::linear(L2Distance, measures::GaussianDp, Mu::new(Exact::ONE))
+        .convert(measures::convert::GaussianToZcdp);
+    for distance in ["0", "0.25", "1", "3", "12.5"].map(exact) {
+        assert_eq!(map.loss(&distance), gaussian.loss(&distance));
+    }
+    // In zCDP it is the rule for groups, too.
+    let steps = PrivacyMap::quadratic(SymmetricDistance, Zcdp, half);
+    for distance in [0, 1, 2, 3, 1000] {
+        assert_eq!(steps.loss(&distance), steps.group().loss(&distance));
+    }
+    let orders = measures::Orders::new([2u32, 8].map(Exact::from)).unwrap();
+    let measure = measures::RenyiCurveDp::new(orders);
+    let curve = PrivacyMap::quadratic(
+        SymmetricDistance,
+        measure.clone(),
+        measure.loss(Exact::clone),
+    );
+    let three = measure.loss(|order| order.times(9));
+    assert_eq!(curve.loss(&3), Ok(three));
+    let two = RenyiDp::new(2u32.into()).unwrap();
+    let one_order = PrivacyMap::quadratic(SymmetricDistance, two.clone(), two.loss(exact("0.1")));
+    assert_eq!(one_order.loss(&2), Ok(two.loss(exact("0.4"))));
+}
+
+#[test]
 fn groups_ask_only_at_distance_one() {
     let one =
         PrivacyMap::constant_up_to(ChangeOneDistance, ApproxDp, 1, "(0, 0.2)".parse().unwrap());
@@ -142,6 +175,8 @@ proptest! {
         let approximate = PrivacyMap::constant_up_to(SymmetricDistance, ApproxDp, 1, pair);
         laws::check_map(&approximate.group(), &distances).unwrap();
         prop_assert_eq!(linear.group().loss(&bound), linear.loss(&bound));
+        let rho = measures::Rho::new(loss.value().clone());
+        laws::check_map(&PrivacyMap::quadratic(SymmetricDistance, Zcdp, rho), &distances).unwrap();
         prop_assert_eq!(PureDp.infinity(), constant.loss(&1001).unwrap());
     }
 }

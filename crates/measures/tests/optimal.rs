@@ -258,6 +258,8 @@ fn edges() {
     assert_eq!(total, pure.compose_n(&epsilon, 30));
     assert_eq!(total, rule.compose_n(&pair("(0.1, 0)"), 30));
     assert_eq!(optimal_delta(&[], &Exact::ZERO), Some(Exact::ZERO));
+    assert_eq!(optimal_delta(&[pair("(1, 0)")], &Exact::INFINITY), None);
+    assert_eq!(optimal_delta(&[EpsilonDelta::INFINITY], &exact("1")), None);
     assert_eq!(
         optimal_delta(&[pair("(1, 0.25)")], &exact("1")),
         Some(exact("0.25"))

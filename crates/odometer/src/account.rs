@@ -9,7 +9,9 @@ use std::{
     sync::Arc,
 };
 
-use measures::{FilterRule, Interleaving, Metric, Rule, Tallied, Tally, Total, TotalLoss};
+use measures::{
+    FilterRule, Interleaving, Loss as _, Metric, Rule, Tallied, Tally, Total, TotalLoss,
+};
 use queryable::{Sequence, Turn, guarded};
 
 use crate::{
@@ -288,8 +290,8 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
             d_in: d_in.to_string(),
             asked: asked.map_or_else(String::new, ToString::to_string),
             spent: spent.to_string(),
-            remaining: remaining.map(|loss| loss.to_string()),
-            limit: limit.to_string(),
+            remaining: remaining.map(|loss| loss.shown_down()),
+            limit: limit.shown_down(),
         }
     }
 
@@ -301,12 +303,19 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         })
     }
 
-    /// What one more launch could cost within the cap, if there is one at this distance.
-    pub(crate) fn remaining(&self, d_in: &MI::Distance) -> Result<Option<Loss<R>>, LaunchError> {
+    /// What one more launch could cost within the cap, if there is one at this distance: `Some(None)` if nothing is
+    /// admitted any more, or the rule cannot tell.
+    pub(crate) fn remaining(
+        &self,
+        d_in: &MI::Distance,
+    ) -> Result<Option<Option<Loss<R>>>, LaunchError> {
         self.ruled(|| {
             let cap = self.cap.as_ref().filter(|cap| cap.d_in == *d_in)?;
-            let spent = lock(&self.book).spent.total().clone();
-            self.rule.remaining(&cap.gate, &spent)
+            let spent = {
+                let book = lock(&self.book);
+                (!book.halted).then(|| book.spent.total().clone())
+            };
+            Some(spent.and_then(|spent| self.rule.remaining(&cap.gate, &spent)))
         })
     }
 

@@ -70,6 +70,6 @@ pub use odometer::{Filter, FilterAfter, Odometer, Pipeline, Transformed};
 pub use partition::{CountsRecords, Partition};
 pub use session::{Nested, Session};
 pub use snapshot::{Charge, RestoreError, Snapshot, SnapshotOf};
-pub use space::{AnyOf, Domain, Space};
+pub use space::{AnyOf, Connected, Domain, Space};
 pub use time_uniform::{TimeUniformOdometer, TimeUniformSession};
 pub use transformation::{Mismatch, Transformation};

@@ -86,7 +86,11 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
     }
 
     /// What is left above is counted differently, and cannot be told in our measure.
-    fn remaining(&self, _: &MI::Distance, _: &mut dyn FnMut(M::Loss)) -> Result<(), LaunchError> {
+    fn remaining(
+        &self,
+        _: &MI::Distance,
+        _: &mut dyn FnMut(Option<M::Loss>),
+    ) -> Result<(), LaunchError> {
         Ok(())
     }
 }

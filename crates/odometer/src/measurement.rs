@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     bill::Bill,
     error::LaunchError,
-    space::{Domain, Space},
+    space::{Connected, Domain, Space},
 };
 
 /// What a measurement is, in words: for lists of launches and for outside accountants.
@@ -194,9 +194,20 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
         })
     }
 
-    /// The same measurement, its loss beyond distance 1 replaced by what group privacy gives.
+    /// The same measurement, its loss beyond distance 1 replaced by what group privacy gives
+    /// ([`PrivacyMap::group`]). Hypothesis: the domain is [`Connected`].
+    ///
+    /// ```compile_fail,E0277
+    /// use measures::{PrivacyMap, PureDp, SymmetricDistance};
+    /// use odometer::{Measurement, Space};
+    /// // No two arrays of three records are at distance 1.
+    /// let arrays = Space::any::<[i64; 3]>(SymmetricDistance);
+    /// let first = PrivacyMap::constant_up_to(SymmetricDistance, PureDp, 1, "0".parse().unwrap());
+    /// Measurement::new("first", arrays, first, |data, _| Ok(data[0])).by_group_privacy();
+    /// ```
     pub fn by_group_privacy(&self) -> Self
     where
+        D: Connected<MI>,
         MI: UnitSteps,
         M: GroupPrivacy,
     {

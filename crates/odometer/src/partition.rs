@@ -40,7 +40,8 @@ type Keys<T, K> = dyn Fn(&T) -> Vec<K> + Send + Sync;
 /// number of parts. Otherwise it grows with the logarithm of the number of parts that were used, and with the square of
 /// the number of changed records, up to 64; beyond that, the loss is bounded as if all changes fell on every part.
 ///
-/// The key function's author vouches that it is a function of the record alone, and `K`'s that equality is one. Timing
+/// The key function's author vouches that it is a function of the record alone and never panics (it sees every record
+/// when the first launch in any part needs its data), and `K`'s that equality is one. Timing
 /// apart, which parts are asked for, and when, is the analyst's choice.
 ///
 /// ```

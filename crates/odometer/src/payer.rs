@@ -32,11 +32,11 @@ pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
     fn depth(&self) -> u16;
 
     /// What one more launch could cost at this distance, for every capped account from here upwards that counts in the
-    /// same measure and distance.
+    /// same measure and distance; `None` where nothing is admitted or the rule cannot tell.
     fn remaining(
         &self,
         d_in: &MI::Distance,
-        each: &mut dyn FnMut(M::Loss),
+        each: &mut dyn FnMut(Option<M::Loss>),
     ) -> Result<(), LaunchError>;
 }
 
@@ -137,7 +137,7 @@ impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
     fn remaining(
         &self,
         d_in: &MI::Distance,
-        each: &mut dyn FnMut(<R::Child as Measure>::Loss),
+        each: &mut dyn FnMut(Option<<R::Child as Measure>::Loss>),
     ) -> Result<(), LaunchError> {
         if let Some(remaining) = Account::remaining(self, d_in)? {
             each(remaining);

@@ -146,8 +146,9 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     }
 
     /// The largest loss that one more launch could have at this distance: within this session's own cap and those above
-    /// it that count at the same distance in the same measure. Rounded down; `None` if there is no such cap, or the rule
-    /// cannot tell. Where two caps leave losses that cannot be compared, the one closer to this session.
+    /// it that count at the same distance in the same measure. Rounded down. `None` if there is no such cap, if one of them
+    /// admits nothing any more, or if its rule cannot tell. Where two caps leave losses that cannot be compared, the one
+    /// closer to this session. What is left above a conversion or a transformation is not known here.
     ///
     /// Advice only, stale as soon as another thread launches: [`spend_rest`](Self::spend_rest) acts on it.
     ///
@@ -155,13 +156,18 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     /// [`LaunchError::Unusable`].
     pub fn remaining(&self, d_in: &MI::Distance) -> Result<Option<ChildLoss<R>>, LaunchError> {
         self.usable()?;
-        let mut least: Option<ChildLoss<R>> = None;
+        let mut least: Option<Option<ChildLoss<R>>> = None;
         Payer::remaining(&*self.account, d_in, &mut |remaining| {
-            if least.as_ref().is_none_or(|least| remaining.at_most(least)) {
+            let tighter = match (&least, &remaining) {
+                (None, _) | (Some(Some(_)), None) => true,
+                (Some(None), _) => false,
+                (Some(Some(least)), Some(remaining)) => remaining.at_most(least),
+            };
+            if tighter {
                 least = Some(remaining);
             }
         })?;
-        Ok(least)
+        Ok(least.flatten())
     }
 
     /// How much of this session's cap has been spent; `None` if it has none. Rounded up.

@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use measures::Metric;
+use measures::{ChangeOneDistance, Metric, SymmetricDistance, UnitSteps};
 use queryable::guarded;
 
 use crate::error::LaunchError;
@@ -64,6 +64,36 @@ impl<T> fmt::Debug for AnyOf<T> {
 impl<T: Send + Sync + 'static> Domain for AnyOf<T> {
     type Carrier = T;
 }
+
+/// A domain in which, with the metric `MI`, any two members at distance `n` are linked by `n` steps of distance 1 that
+/// are members as well: the hypothesis of [group privacy](measures::GroupPrivacy). [`UnitSteps`] says it of the metric on
+/// all data sets, and not every domain inherits it: data sets of exactly 10 records have no two at
+/// [`SymmetricDistance`] 1. Whoever implements it vouches for it.
+///
+/// ```
+/// use measures::SymmetricDistance;
+/// use odometer::{Connected, Domain};
+/// #[derive(Clone, Debug, PartialEq)]
+/// struct AtMost(usize);
+/// impl Domain for AtMost {
+///     type Carrier = Vec<i64>;
+///     fn contains(&self, data: &Vec<i64>) -> bool {
+///         data.len() <= self.0
+///     }
+/// }
+/// // Remove first, add then: never longer than the longer of the two.
+/// impl Connected<SymmetricDistance> for AtMost {}
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "nobody vouches that `{Self}` with the metric `{MI}` is connected by steps of distance 1",
+    note = "group privacy needs that: implement `Connected<{MI}>` for the domain if it is so"
+)]
+pub trait Connected<MI: UnitSteps>: Domain {}
+
+/// All lists: records come and go one by one.
+impl<T: Send + Sync + 'static> Connected<SymmetricDistance> for AnyOf<Vec<T>> {}
+/// All lists: records are replaced one by one (lists of different lengths are at no distance).
+impl<T: Send + Sync + 'static> Connected<ChangeOneDistance> for AnyOf<Vec<T>> {}
 
 /// A domain with a metric on it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -172,7 +172,7 @@ fn a_concurrent_live_session_under_a_sequential_account_takes_turns() {
             .unwrap()
     };
     let (one, other) = (concurrent(), concurrent());
-    let query = interactive(Zcdp, "0.1");
+    let query = interactive(&zcdp("0.1"));
     let first = one.launch(&query).unwrap();
     assert_eq!(first.ask(1), Ok(1));
     let second = one.launch(&query).unwrap();

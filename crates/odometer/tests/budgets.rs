@@ -366,9 +366,9 @@ fn odometers_from_every_accumulator() {
     gaussian.launch(&costs(GaussianDp, "0.4")).unwrap();
     assert_eq!(gaussian.remaining(&1).unwrap(), Some(loss("0")));
 
-    let zcdp = filtered_with(Basic::new(Zcdp), "1");
-    (0..10).for_each(|_| zcdp.launch(&costs(Zcdp, "0.1")).unwrap());
-    assert!(zcdp.launch(&costs(Zcdp, "1e-9")).is_err());
+    let filter = filtered_with(Basic::new(Zcdp), "1");
+    (0..10).for_each(|_| filter.launch(&zcdp("0.1")).unwrap());
+    assert!(filter.launch(&zcdp("1e-9")).is_err());
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn measures_with_other_parameters_are_other_measures() {
     let query = |text: &str| {
         let measure = order(text);
         let cost = measure.loss("0.1".parse().unwrap());
-        let map = PrivacyMap::linear(SymmetricDistance, measure, cost);
+        let map = PrivacyMap::quadratic(SymmetricDistance, measure, cost);
         Measurement::new("renyi", records(), map, |_, _| Ok(()))
     };
     session.launch(&query("2")).unwrap();
@@ -410,7 +410,7 @@ fn measures_with_other_parameters_are_other_measures() {
     let session = Odometer::new(records(), Basic::new(measure.clone())).filter(1, curve("1", "2"));
     let session = session.unwrap().invoke(vec![]).unwrap();
     let query = |cost: measures::RenyiCurve| {
-        let map = PrivacyMap::linear(SymmetricDistance, measure.clone(), cost);
+        let map = PrivacyMap::quadratic(SymmetricDistance, measure.clone(), cost);
         Measurement::new("curve", records(), map, |_, _| Ok(()))
     };
     session.launch(&query(curve("0.5", "1.5"))).unwrap();

@@ -115,7 +115,7 @@ fn a_panic_is_charged_and_breaks_nobody_else() {
     unrelated.launch(&pure("0.5")).unwrap();
     let nested = unrelated.nest().unwrap();
     assert_eq!(
-        nested.launch(&interactive(PureDp, "0.5")).unwrap().ask(2),
+        nested.launch(&interactive(&pure("0.5"))).unwrap().ask(2),
         Ok(2)
     );
     session.launch(&pure("0.5")).unwrap();

@@ -201,13 +201,21 @@ impl Model {
         loss
     }
 
-    /// The least that the caps at this distance leave, up to the next partition.
+    /// The least that the caps at this distance leave, up to the next partition; nothing if one of them has halted.
     fn remaining(&self, account: usize, d: u32) -> Option<u64> {
         let mut least: Option<u64> = None;
         let mut at = Some(account);
         while let Some(account) = at {
-            let Account { cap, parent, .. } = &self.accounts[account];
+            let Account {
+                cap,
+                parent,
+                halted,
+                ..
+            } = &self.accounts[account];
             if let Some((_, limit, _)) = cap.filter(|(at, ..)| *at == d) {
+                if *halted {
+                    return None;
+                }
                 let left = limit - self.loss(account, d).unwrap().unwrap();
                 least = Some(least.map_or(left, |least| least.min(left)));
             }

@@ -144,8 +144,8 @@ fn a_concurrent_filter_reserved_under_a_sequential_account_interleaves_inside() 
         .launch(&concurrent.convert(ZcdpToApproxZcdp))
         .unwrap();
     let (one, other) = (
-        filter.launch(&interactive(Zcdp, "0.1")).unwrap(),
-        filter.launch(&interactive(Zcdp, "0.1")).unwrap(),
+        filter.launch(&interactive(&zcdp("0.1"))).unwrap(),
+        filter.launch(&interactive(&zcdp("0.1"))).unwrap(),
     );
     assert_eq!(
         (one.ask(1), other.ask(1), one.ask(1)),
@@ -156,7 +156,7 @@ fn a_concurrent_filter_reserved_under_a_sequential_account_interleaves_inside() 
         (one.ask(1), other.ask(1)),
         (Err(AskError::OutOfTurn), Err(AskError::OutOfTurn))
     );
-    assert!(filter.launch(&interactive(Zcdp, "0.1")).is_err());
+    assert!(filter.launch(&interactive(&zcdp("0.1"))).is_err());
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn parts_of_a_sequential_account_take_turns() {
 fn a_sequential_session_under_a_concurrent_account_keeps_its_own_turns() {
     let session = open_with(SEQUENTIAL);
     let free = open_with(Basic::new(Zcdp));
-    let machine = free.launch(&interactive(Zcdp, "0.1")).unwrap();
+    let machine = free.launch(&interactive(&zcdp("0.1"))).unwrap();
     session.launch(&query("(0.1, 0)")).unwrap();
     assert_eq!(machine.ask(1), Ok(1), "another root is another account");
 }

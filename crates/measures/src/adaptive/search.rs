@@ -33,7 +33,7 @@ fn shown(x: &Exact) -> Exact {
 }
 
 /// The largest handy number whose square, rounded up, is at most `square`: the root itself if it is exact, otherwise
-/// rounded down to 17 digits, so that its square is exact.
+/// rounded down to an `f64`, so that its square is exact.
 pub(crate) fn root_within(square: &Exact) -> Exact {
     let root = square.sqrt(Round::Down);
     if root.mul(&root, Round::Up) <= *square {

@@ -263,6 +263,46 @@ mod tests {
     }
 
     #[test]
+    fn next_to_no_divergence_has_next_to_no_delta() {
+        // δ is about e^(−ε²/4ρ), far below what an f64 or an exponential of ours can tell from zero.
+        for (rho, epsilon) in [
+            ("1e-13", "1"),
+            ("1e-12", "3"),
+            ("1e-9", "100"),
+            ("0.5", "2e6"),
+            ("1e-300", "1"),
+            ("1", "1e300"),
+        ] {
+            let delta = zcdp_delta(&rho.parse().unwrap(), &exact(epsilon));
+            assert!(
+                !delta.is_zero() && delta < exact("1e-2000"),
+                "{rho} {epsilon}: {delta}"
+            );
+        }
+        let at_two = RenyiDp::new(exact("2")).unwrap();
+        let huge = crate::convert::renyi_delta(&at_two.loss(exact("0.1")), &exact("1e15"));
+        assert!(!huge.is_zero() && huge < exact("1e-2000"));
+    }
+
+    #[test]
+    fn delta_falls_through_the_seam() {
+        // The exponent passes −2^40 at ε = √(4ρ)·2^20: at 0.663 for ρ = 1e-13.
+        let rho = "1e-13".parse().unwrap();
+        let deltas: Vec<Exact> = (1..200)
+            .map(|i| zcdp_delta(&rho, &Exact::ratio(i, 100).unwrap()))
+            .collect();
+        assert!(deltas.windows(2).all(|pair| pair[1] <= pair[0]));
+        // And at order 2, 1000 above and below it.
+        let loss = "1 at order 2".parse().unwrap();
+        let deltas: Vec<Exact> = (0..200u64)
+            .map(|i| (1 << 40) - 1000 + 10 * i)
+            .map(|epsilon| crate::convert::renyi_delta(&loss, &Exact::from(epsilon)))
+            .collect();
+        assert!(deltas.windows(2).all(|pair| pair[1] <= pair[0]));
+        assert!(deltas[0] < exact("1e-2000"));
+    }
+
+    #[test]
     fn to_renyi_is_linear_in_the_order() {
         let at = RenyiDp::new(exact("2.5")).unwrap();
         assert_eq!(

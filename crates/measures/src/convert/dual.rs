@@ -5,7 +5,7 @@
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 
-use super::{check_delta, conversion};
+use super::{check_delta_or_zero, conversion};
 use crate::hull::{Corner, Line};
 use crate::{ApproxDp, EpsilonDelta, Profile, ProfileDp, RuleError, Tradeoff, TradeoffDp};
 
@@ -98,10 +98,10 @@ pub struct TradeoffToApprox {
 }
 
 impl TradeoffToApprox {
-    /// At this δ, above 0 and below 1.
+    /// At this δ, at least 0 and below 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
         Ok(TradeoffToApprox {
-            delta: check_delta(delta)?,
+            delta: check_delta_or_zero(delta)?,
         })
     }
 }
@@ -112,17 +112,18 @@ conversion! {
     |loss| Ok(of_profile(&tradeoff_to_profile(loss), &this.delta))
 }
 
-/// A profile to (ε, δ) at a δ fixed in advance. Rounded up.
+/// A profile to (ε, δ) at a δ fixed in advance. Rounded up. For δ = 0 the answer is finite only where the profile comes
+/// down to zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileToApprox {
     delta: Exact,
 }
 
 impl ProfileToApprox {
-    /// At this δ, above 0 and below 1.
+    /// At this δ, at least 0 and below 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
         Ok(ProfileToApprox {
-            delta: check_delta(delta)?,
+            delta: check_delta_or_zero(delta)?,
         })
     }
 }

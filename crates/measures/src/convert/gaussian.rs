@@ -5,7 +5,7 @@ use exact::{Exact, Round};
 use super::dual::profile_to_tradeoff;
 use super::renyi::at_delta;
 use super::{check_delta, conversion};
-use crate::numeric::{Float, Interval, least_root, refine, upper_tail};
+use crate::numeric::{Float, Interval, density, least_root, mills_ratio, refine, upper_tail};
 use crate::{
     ApproxDp, ConvertsTotals, EpsilonDelta, GaussianDp, Mu, Orders, Profile, ProfileDp,
     RenyiCurveDp, RenyiDp, Rho, RuleError, TradeoffDp, Zcdp,
@@ -18,7 +18,8 @@ pub fn gaussian_to_zcdp(loss: &Mu) -> Rho {
 }
 
 /// δ at a given ε: `Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)` (Balle–Wang 2018, Thm 8; Dong–Roth–Su 2019, Cor 2.13). Exact up
-/// to a relative `2^-70`, rounded up; below `2^-1200` only an upper bound.
+/// to a relative `2^-70`, rounded up; below `2^-1200` only an upper bound, and 1 where 2^14 bits do not suffice (μ or
+/// ε past `2^8000`, or so).
 ///
 /// ```
 /// let delta = measures::convert::gaussian_delta(&"1".parse()?, &"1".parse()?);
@@ -48,15 +49,10 @@ pub fn gaussian_delta(loss: &Mu, epsilon: &Exact) -> Exact {
 fn hockey_stick(mu: &Interval, epsilon: &Interval) -> Option<Interval> {
     let half = mu.shifted(-1);
     let ratio = epsilon.div(mu)?;
-    let first = upper_tail(&(&ratio - &half))?;
-    let Some(odds) = epsilon.exp() else {
-        // Without the second term it is still an upper bound.
-        return Some(Interval {
-            lo: Float::ZERO,
-            ..first
-        });
-    };
-    Some(&first - &(&odds * &upper_tail(&(&ratio + &half))?))
+    let (near, far) = (&ratio - &half, &ratio + &half);
+    // far² − near² = 2ε, so e^ε P(Z > far) = φ(near)·P(Z > far)/φ(far): that never overflows.
+    let second = &density(&near)? * &mills_ratio(&far)?;
+    Some(&upper_tail(&near)? - &second)
 }
 
 /// ε at a given δ: [`gaussian_delta`] inverted. What is returned has been evaluated, so it is never too small; relative
@@ -87,7 +83,9 @@ fn solve(mu: &Exact, delta: &Exact, enough: &Exact) -> Option<Exact> {
         let delta = hockey_stick(&mu, &Interval::point(epsilon.clone(), bits))?;
         // A δ too small for a logarithm is below every target.
         let positive = Interval {
-            lo: delta.lo.clone().max(Float::power_of_two(-(1 << 34))),
+            lo: (delta.lo.clone())
+                .max(Float::power_of_two(-(1 << 34)))
+                .min(delta.hi.clone()),
             ..delta
         };
         Some(&positive.ln()? - &ln_delta)

@@ -114,6 +114,14 @@ fn check_delta(delta: Exact) -> Result<Exact, RuleError> {
     Ok(delta)
 }
 
+/// A δ that was chosen in advance, for losses that may be finite at δ = 0: below 1.
+fn check_delta_or_zero(delta: Exact) -> Result<Exact, RuleError> {
+    if delta >= Exact::ONE {
+        return Err(RuleError::parameter("δ", &delta, "at least 0 and below 1"));
+    }
+    Ok(delta)
+}
+
 /// Two conversions, one after the other.
 ///
 /// ```

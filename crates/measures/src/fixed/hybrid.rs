@@ -8,8 +8,9 @@ use crate::{ApproxDp, EpsilonDelta, FixedRule, Interleaving, Rule, RuleError};
 /// order is by falling `δ/(e^ε−1)`, with `ε = 0` first: swapping two neighbours changes only their two terms.
 ///
 /// Hypotheses: all losses are fixed before the first launch; children may be interactive and interleave freely.
-/// Rounding: ε exact, δ up (every order is valid, so a misplaced tie costs no soundness). Historical: the adaptive rule
-/// `Basic` is never worse.
+/// Rounding: ε exact, δ up (every order is valid, so a misplaced tie costs no soundness). Its numbers
+/// are never better than those of the adaptive rule [`Basic`](crate::Basic), whose theorem for approximate privacy
+/// however asks for finite communication where children interleave, and this one does not.
 ///
 /// ```
 /// use measures::fixed::Hybrid;

@@ -16,7 +16,9 @@ use crate::{FixedRule, Interleaving, Measure, Profile, ProfileDp, Rule, RuleErro
 /// Hypotheses: all losses are fixed before the first launch. Children may be interactive and interleave, with finite
 /// communication (000 §3, C11 of the spec). Rounding: up, by less than one step of the grid in the loss of each child
 /// (in practice by much less: a loss between two points is shared between them), plus at most `tail` in δ, plus a
-/// relative 1e-10.
+/// relative `(r + 8·len + 8)·2^-52` in δ, where `len` is the number of points of the final grid and `r` counts its
+/// roundings: those of a product are those of both grids, plus the points with mass of the sparser one, plus the points
+/// cut off below, plus 2; a child starts with two per piece of its trade-off function.
 ///
 /// ```
 /// use measures::fixed::Numerical;

@@ -62,7 +62,8 @@ pub enum Method {
     /// Few different ε: all outcomes are enumerated, at most `1e-12` above the exact value.
     Enumerated,
     /// Many different ε: the losses are put on a grid of step `h`, with `2^26/k` points (between `2^10` and `2^20`) over
-    /// `±Σε`. The answer is at most `(k+1)·h` above the exact value, and in practice much nearer.
+    /// `±Σε`. The answer is at most `(k+1)·h` above the exact value at a δ smaller by a relative `2^-28` (roundings of
+    /// masses) and by `2^-900` (underflow), and in practice much nearer.
     Grid,
     /// More than `2^32` equal or `2^16` different ε: the zCDP bound, valid but not optimal.
     Concentrated,
@@ -270,7 +271,7 @@ impl FixedRule for OptimalPure {
 
 /// The least δ at which these losses, fixed in advance, compose to `epsilon`: the curve that [`Optimal`] inverts (001
 /// Thm 5.6 solved for `δ_g`). Rounded up, by a relative `2^-70`; `None` if the parameters are too many to be summed or
-/// enumerated.
+/// enumerated, and if ε or the loss of a child is infinite.
 ///
 /// ```
 /// let two = ["(0.5, 0)".parse()?, "(0.5, 0)".parse()?];

@@ -8,7 +8,7 @@ mod gaussian;
 mod pair;
 mod pure;
 mod renyi;
-mod scalar;
+pub(crate) mod scalar;
 mod zcdp;
 
 pub use approx::{ApproxDp, EpsilonDelta};

@@ -75,6 +75,11 @@ macro_rules! delta_loss {
             fn at_most(&self, other: &Self) -> bool {
                 self.$value <= other.$value && self.delta <= other.delta
             }
+
+            fn shown_down(&self) -> String {
+                let down = crate::losses::scalar::down;
+                format!("({}, {})", down(&self.$value), down(&self.delta))
+            }
         }
 
         impl std::fmt::Display for $name {

@@ -1,7 +1,8 @@
 //! Pure differential privacy.
 
 use super::scalar::scalar_loss;
-use crate::Measure;
+use crate::{Measure, Scale};
+use exact::{Exact, Round};
 
 scalar_loss! {
     /// A pure privacy loss ε: the laws of the views differ by a factor of at most `e^ε`.
@@ -14,6 +15,13 @@ scalar_loss! {
     /// # Ok::<(), measures::LossError>(())
     /// ```
     Epsilon
+}
+
+/// Group privacy is `n·ε`, and additive noise that is pure (Laplace, geometric) costs in proportion to the distance.
+impl Scale for Epsilon {
+    fn scaled(&self, by: &Exact) -> Self {
+        Epsilon::new(self.value().mul(by, Round::Up))
+    }
 }
 
 /// ε-differential privacy: the max-divergence between views is at most ε, both ways.

@@ -1,7 +1,7 @@
 //! Rényi differential privacy at one order.
 
-use super::scalar::number;
-use crate::{Loss, LossError, Measure, Scale};
+use super::scalar::{down, number};
+use crate::{Loss, LossError, Measure, ScaleSquared};
 use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -70,11 +70,16 @@ impl Loss for RenyiEpsilon {
     fn at_most(&self, other: &Self) -> bool {
         self.order == other.order && self.epsilon <= other.epsilon
     }
+
+    fn shown_down(&self) -> String {
+        format!("{} at order {}", down(&self.epsilon), self.order)
+    }
 }
 
-impl Scale for RenyiEpsilon {
-    fn scaled(&self, by: &Exact) -> Self {
-        self.with_epsilon(self.epsilon.mul(by, Round::Up))
+/// Gaussian noise of variance σ² costs `α·d_in²/(2σ²)` (Mironov 2017, Cor 3). There is no such group rule.
+impl ScaleSquared for RenyiEpsilon {
+    fn scaled_squared(&self, by: &Exact) -> Self {
+        self.with_epsilon(self.epsilon.mul(&by.pow(2, Round::Up), Round::Up))
     }
 }
 

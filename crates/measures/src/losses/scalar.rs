@@ -35,11 +35,9 @@ macro_rules! scalar_loss {
             fn at_most(&self, other: &Self) -> bool {
                 self.0 <= other.0
             }
-        }
 
-        impl crate::Scale for $name {
-            fn scaled(&self, by: &exact::Exact) -> Self {
-                $name(self.0.mul(by, exact::Round::Up))
+            fn shown_down(&self) -> String {
+                crate::losses::scalar::down(&self.0)
             }
         }
 
@@ -68,7 +66,12 @@ macro_rules! scalar_loss {
 pub(crate) use scalar_loss;
 
 use crate::LossError;
-use exact::Exact;
+use exact::{Exact, Round};
+
+/// A number in at most the 17 digits that are displayed, rounded down.
+pub(crate) fn down(value: &Exact) -> String {
+    value.decimal(17, Round::Down)
+}
 
 /// A number inside of a loss's text.
 pub(crate) fn number(text: &str) -> Result<Exact, LossError> {

@@ -6,12 +6,12 @@ use dashu_int::{IBig, UBig};
 use super::float::Float;
 use super::interval::Interval;
 
-/// Arguments whose exponential has more than this many bits before (or after) the point are
-/// not computed.
+/// Arguments of more than this many bits before the point are not computed: their exponential is
+/// beyond every use, or as good as zero.
 const LARGEST_EXPONENT: i64 = 40;
 
 impl Interval {
-    /// `e^x`; `None` if `|x|` reaches 2^40.
+    /// `e^x`; `None` if `x` reaches 2^40. From −2^40 down only `0 ≤ e^x < 2^(−2^40)` is told.
     pub(crate) fn exp(&self) -> Option<Interval> {
         let lo = exp_point(&self.lo, self.bits)?.lo;
         let hi = exp_point(&self.hi, self.bits)?.hi;
@@ -39,7 +39,10 @@ fn exp_point(x: &Float, bits: usize) -> Option<Interval> {
         return Some(Interval::int(1u8, bits));
     }
     if x.magnitude() > LARGEST_EXPONENT {
-        return None;
+        let tiny = Float::power_of_two(-(1 << LARGEST_EXPONENT));
+        return x
+            .is_negative()
+            .then(|| Interval::new(Float::ZERO, tiny, bits));
     }
     let halvings = (bits as f64).sqrt() as i64 / 2 + 2;
     let work = bits + 2 * halvings as usize + 32 + x.magnitude().max(0) as usize;
@@ -272,6 +275,22 @@ mod tests {
                 assert!(back.is_narrow(140, i64::MAX / 8), "{text}: {back:?}");
             }
         }
+    }
+
+    #[test]
+    fn far_below_zero_the_exponential_is_as_good_as_zero() {
+        let limit = Float::power_of_two(LARGEST_EXPONENT);
+        let below = limit.add(&Float::one().neg(), 128, Round::Up);
+        let at = |x: &Float| Interval::point(x.clone(), 128).exp();
+        let (far, near) = (at(&limit.neg()).unwrap(), at(&below.neg()).unwrap());
+        assert!(far.lo.is_zero() && far.hi.is_positive());
+        // e^−(2^40 − 1) has 2^40·log₂ e zeros: both are below 2^−(2^40).
+        let tiny = Float::power_of_two(-(1 << LARGEST_EXPONENT));
+        assert!(far.hi.at_most(&tiny) && near.hi.at_most(&tiny) && near.lo.is_positive());
+        assert!(at(&limit).is_none());
+        let across = Interval::new(limit.shifted(9).neg(), Float::ZERO, 128).exp();
+        let across = across.unwrap();
+        assert!(across.lo.is_zero() && Float::one().at_most(&across.hi));
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod solve;
 
 pub(crate) use float::Float;
 pub(crate) use interval::{Interval, refine};
-pub(crate) use normal::upper_tail;
+pub(crate) use normal::{density, mills_ratio, upper_tail};
 pub(crate) use solve::least_root;
 
 use exact::{Exact, Round};

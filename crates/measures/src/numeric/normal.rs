@@ -44,18 +44,25 @@ fn upper_tail_at(t: &Float, bits: usize) -> Option<Interval> {
     if t.at_most(&Float::from_int(SERIES_UP_TO)) {
         return series(t, bits);
     }
-    let work = bits + 16;
-    let density = density(t, work)?;
-    Some((&density * &mills_ratio(t, work)?).with_bits(bits))
+    let t = Interval::point(t.clone(), bits + 16);
+    Some((&density(&t)? * &continued_fraction(&t)?).with_bits(bits))
 }
 
 /// `e^(−t²/2) / √(2π)`.
-fn density(t: &Float, bits: usize) -> Option<Interval> {
-    let work = bits + 16 + 2 * t.magnitude().max(0) as usize;
-    let t = Interval::point(t.clone(), work);
-    let exponential = (-&(&t * &t).shifted(-1)).exp()?;
+pub(crate) fn density(t: &Interval) -> Option<Interval> {
+    let work = t.bits + 16 + 2 * t.lo.magnitude().clamp(0, FAR) as usize;
+    let t_work = t.with_bits(work);
+    let exponential = (-&(&t_work * &t_work).shifted(-1)).exp()?;
     let root = pi(work).shifted(1).sqrt()?;
-    Some(exponential.div(&root)?.with_bits(bits))
+    Some(exponential.div(&root)?.with_bits(t.bits))
+}
+
+/// Mills' ratio `P(Z > t)/φ(t)` for `t > 0`.
+pub(crate) fn mills_ratio(t: &Interval) -> Option<Interval> {
+    if t.lo.at_most(&Float::from_int(SERIES_UP_TO)) {
+        return upper_tail(t)?.div(&density(t)?);
+    }
+    continued_fraction(t)
 }
 
 /// `1/2 − φ(t) Σ t^(2n+1)/(2n+1)!!`. Once `t² < 2n+1`, what follows a term is a falling
@@ -84,20 +91,21 @@ fn series(t: &Float, bits: usize) -> Option<Interval> {
         ..sum
     };
     let half = Interval::point(Float::power_of_two(-1), work);
-    Some((&half - &(&density(t, work)? * &sum)).with_bits(bits))
+    let density = density(&Interval::point(t.clone(), work))?;
+    Some((&half - &(&density * &sum)).with_bits(bits))
 }
 
 /// `P(Z > t)/φ(t) = 1/(t + 1/(t + 2/(t + 3/(t + …))))`. The part below depth `n` lies in
 /// `[t, t + n/t]`, and every step back up contracts that enclosure.
-fn mills_ratio(t: &Float, bits: usize) -> Option<Interval> {
-    let t = Interval::point(t.clone(), bits);
+fn continued_fraction(t: &Interval) -> Option<Interval> {
+    let bits = t.bits;
     // The error falls like e^(−2t√(2n)); more or less only makes the enclosure narrower or wider.
     let steps = bits as f64 * 0.3 / t.lo.approximate();
     let depth = (steps * steps) as u64 + 16;
-    let deepest = &t + &Interval::int(depth, bits).div(&t)?;
+    let deepest = t + &Interval::int(depth, bits).div(t)?;
     let mut tail = t.clone().hull(deepest);
     for n in (1..depth).rev() {
-        tail = &t + &Interval::int(n, bits).div(&tail)?;
+        tail = t + &Interval::int(n, bits).div(&tail)?;
     }
     Interval::int(1u8, bits).div(&tail)
 }
@@ -146,9 +154,9 @@ mod tests {
     fn series_and_continued_fraction_agree() {
         for t in ["3.5", "6", "8", "9.5"] {
             let t: Exact = t.parse().expect("a decimal");
-            let t = Interval::exact(&t, 200).expect("finite").lo;
-            let a = series(&t, 200).expect("converges");
-            let b = &density(&t, 200).expect("small") * &mills_ratio(&t, 200).expect("converges");
+            let t = Interval::point(Interval::exact(&t, 200).expect("finite").lo, 200);
+            let a = series(&t.lo, 200).expect("converges");
+            let b = &density(&t).expect("small") * &continued_fraction(&t).expect("converges");
             assert!(a.lo.at_most(&b.hi) && b.lo.at_most(&a.hi));
             assert!(a.is_narrow(120, i64::MAX / 8) && b.is_narrow(120, i64::MAX / 8));
         }

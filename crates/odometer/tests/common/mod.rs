@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use measures::{Basic, Epsilon, Measure, PrivacyMap, PureDp, Scale, SymmetricDistance};
+use measures::{Basic, Epsilon, Measure, PrivacyMap, PureDp, Scale, SymmetricDistance, Zcdp};
 use odometer::{AnyOf, LaunchError, Measurement, Odometer, Refusal, Session, Space};
 use queryable::{AskError, Queryable, Scope, machine};
 
@@ -51,14 +51,15 @@ pub fn counted(per_unit: &str, runs: &Arc<AtomicUsize>) -> On<PureDp, ()> {
     })
 }
 
-/// A mechanism whose answer can be asked: it adds up what it is asked.
-pub fn interactive<M: Measure>(measure: M, per_unit: &str) -> On<M, Queryable<u64, u64>>
-where
-    M::Loss: Scale + FromStr,
-    <M::Loss as FromStr>::Err: std::fmt::Debug,
-{
-    let map = PrivacyMap::linear(SymmetricDistance, measure, loss(per_unit));
-    Measurement::new("interactive", records(), map, |_, scope| {
+/// A mechanism that answers nothing and costs this much at distance 1.
+pub fn zcdp(at_one: &str) -> On<Zcdp, ()> {
+    let map = PrivacyMap::quadratic(SymmetricDistance, Zcdp, loss(at_one));
+    Measurement::new("query", records(), map, |_, _| Ok(()))
+}
+
+/// A mechanism whose answer can be asked: it adds up what it is asked. It costs as much as this one.
+pub fn interactive<M: Measure>(query: &On<M, ()>) -> On<M, Queryable<u64, u64>> {
+    Measurement::new("interactive", records(), query.map().clone(), |_, scope| {
         let mut sum = 0;
         scope.spawn(machine(move |x: u64, _: &mut Scope<'_>| {
             sum += x;

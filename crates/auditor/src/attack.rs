@@ -1,0 +1,237 @@
+//! The best adversary as a decision tree that a person can read.
+
+use std::fmt::{self, Debug, Write};
+
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
+
+use crate::{
+    explore::Heard,
+    factor::{Factor, approximate},
+    graph::Graph,
+    profile::Direction,
+};
+
+/// An adversary: what it asks after which answers, and what it concludes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attack<Q, A> {
+    /// What it shows, in words.
+    pub claim: String,
+    /// The decision tree.
+    pub play: Play<Q, A>,
+}
+
+/// A decision tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Play<Q, A> {
+    /// Asks, and goes on according to the answer.
+    Ask {
+        /// What it asks.
+        query: Q,
+        /// What it does after each answer. Errors are answers.
+        answers: Vec<(Heard<A>, Play<Q, A>)>,
+    },
+    /// Has seen enough.
+    Stop {
+        /// Whether it accepts: says that it has seen what it was looking for.
+        accept: bool,
+        /// The probability of this view under the first input.
+        p0: RBig,
+        /// The probability of this view under the second input.
+        p1: RBig,
+    },
+}
+
+impl<Q, A> Play<Q, A> {
+    /// The probabilities that it accepts, under the two inputs.
+    pub fn accepted(&self) -> (RBig, RBig) {
+        match self {
+            Self::Stop { accept: false, .. } => (RBig::ZERO, RBig::ZERO),
+            Self::Stop { p0, p1, .. } => (p0.clone(), p1.clone()),
+            Self::Ask { answers, .. } => {
+                let zero = (RBig::ZERO, RBig::ZERO);
+                let parts = answers.iter().map(|(_, play)| play.accepted());
+                parts.fold(zero, |sum, part| (sum.0 + part.0, sum.1 + part.1))
+            }
+        }
+    }
+}
+
+/// What an adversary does at each node: the number of the query it asks, or none.
+pub(crate) struct Plan {
+    asks: Vec<Option<usize>>,
+}
+
+impl Plan {
+    /// The plan that makes the most of `worth`, additive over answers; stops where asking on gains nothing.
+    pub(crate) fn best<Q, A, V: Ord + Clone>(
+        graph: &Graph<Q, A>,
+        worth: impl Fn(usize) -> V,
+        add: impl Fn(V, &V) -> V,
+    ) -> (Self, V) {
+        let mut values: Vec<V> = (0..graph.nodes.len()).map(&worth).collect();
+        let mut asks = vec![None; graph.nodes.len()];
+        for at in (0..graph.nodes.len()).rev() {
+            for (number, edge) in graph.nodes[at].edges.iter().enumerate() {
+                let mut answers = edge.to.iter().map(|(_, child)| &values[*child]);
+                let Some(first) = answers.next() else {
+                    continue;
+                };
+                let value = answers.fold(first.clone(), &add);
+                if value > values[at] {
+                    (values[at], asks[at]) = (value, Some(number));
+                }
+            }
+        }
+        let value = values.swap_remove(0);
+        (Self { asks }, value)
+    }
+
+    /// The tree of this plan.
+    pub(crate) fn play<Q: Clone, A: Clone>(
+        &self,
+        graph: &Graph<Q, A>,
+        accept: &impl Fn(usize) -> bool,
+    ) -> Play<Q, A> {
+        self.play_at(graph, 0, accept)
+    }
+
+    fn play_at<Q: Clone, A: Clone>(
+        &self,
+        graph: &Graph<Q, A>,
+        at: usize,
+        accept: &impl Fn(usize) -> bool,
+    ) -> Play<Q, A> {
+        let Some(number) = self.asks[at] else {
+            return Play::Stop {
+                accept: accept(at),
+                p0: graph.masses.of(at, 0),
+                p1: graph.masses.of(at, 1),
+            };
+        };
+        let edge = &graph.nodes[at].edges[number];
+        let answer = |(answer, child): &(Heard<A>, usize)| {
+            (answer.clone(), self.play_at(graph, *child, accept))
+        };
+        Play::Ask {
+            query: edge.query.clone(),
+            answers: edge.to.iter().map(answer).collect(),
+        }
+    }
+}
+
+/// `y − t·x` of a history, times both denominators.
+fn excess<Q, A>(graph: &Graph<Q, A>, factor: &Factor, over: usize, at: usize) -> IBig {
+    let t = factor.as_rational();
+    let [y, x] = [over, 1 - over].map(|input| graph.masses.count(at, input));
+    IBig::from(y * t.denominator()) - IBig::from(x) * t.numerator()
+}
+
+/// The same, or nothing if it is negative: what a history is worth to an adversary that stops there.
+fn worth<Q, A>(graph: &Graph<Q, A>, factor: &Factor, over: usize, at: usize) -> UBig {
+    UBig::try_from(excess(graph, factor, over, at)).unwrap_or(UBig::ZERO)
+}
+
+impl Plan {
+    /// The plan that looks one answer ahead.
+    pub(crate) fn greedy<Q, A>(graph: &Graph<Q, A>, factor: &Factor, direction: Direction) -> Self {
+        let over = direction.over();
+        let best = |at: usize| {
+            let tells = |edge: &crate::graph::Edge<Q, A>| {
+                let answers = edge
+                    .to
+                    .iter()
+                    .map(|(_, child)| worth(graph, factor, over, *child));
+                answers.fold(UBig::ZERO, |sum, part| sum + part)
+            };
+            let asked = graph.nodes[at].edges.iter().map(tells).enumerate();
+            let (number, _) = asked.max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))?;
+            Some(number)
+        };
+        Self {
+            asks: (0..graph.nodes.len()).map(best).collect(),
+        }
+    }
+}
+
+/// The adversary with the largest `y − t·x` over what was enumerated.
+pub(crate) fn best_attack<Q: Clone, A: Clone>(
+    graph: &Graph<Q, A>,
+    factor: &Factor,
+    direction: Direction,
+) -> Attack<Q, A> {
+    let worth = |at| worth(graph, factor, direction.over(), at);
+    let (plan, _) = Plan::best(graph, worth, |sum, part| sum + part);
+    described(graph, &plan, factor, direction)
+}
+
+/// A plan, and what it shows about δ.
+pub(crate) fn described<Q: Clone, A: Clone>(
+    graph: &Graph<Q, A>,
+    plan: &Plan,
+    factor: &Factor,
+    direction: Direction,
+) -> Attack<Q, A> {
+    let over = direction.over();
+    let play = plan.play(graph, &|at| excess(graph, factor, over, at) > IBig::ZERO);
+    let (p0, p1) = play.accepted();
+    let [y, x] = match direction {
+        Direction::ZeroOverOne => [&p0, &p1],
+        Direction::OneOverZero => [&p1, &p0],
+    };
+    let delta = y - factor.as_rational() * x;
+    let claim = format!(
+        "accepts with probability {} on input {over} and {} on input {}: δ ≥ {} at e^ε = {}",
+        shown(y),
+        shown(x),
+        1 - over,
+        shown(&delta),
+        shown(factor.as_rational()),
+    );
+    Attack { claim, play }
+}
+
+/// Short rationals in full, long ones as decimals.
+pub(crate) fn shown(value: &RBig) -> String {
+    let text = value.to_string();
+    match text.len() {
+        0..=13 => text,
+        _ => format!("{:.6e}", approximate(value)),
+    }
+}
+
+impl<Q: Debug, A: Debug> fmt::Display for Attack<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.claim)?;
+        write_play(f, &self.play, &mut String::from("  "))
+    }
+}
+
+fn write_play<Q: Debug, A: Debug>(
+    f: &mut fmt::Formatter<'_>,
+    play: &Play<Q, A>,
+    indent: &mut String,
+) -> fmt::Result {
+    match play {
+        Play::Stop { accept, p0, p1 } => {
+            let verdict = if *accept { "accept" } else { "stop" };
+            writeln!(f, "{verdict} (p0 = {}, p1 = {})", shown(p0), shown(p1))
+        }
+        Play::Ask { query, answers } => {
+            writeln!(f, "ask {query:?}")?;
+            for (answer, play) in answers {
+                let mut text = String::new();
+                match answer {
+                    Ok(answer) => write!(text, "{answer:?}")?,
+                    Err(error) => write!(text, "error: {error}")?,
+                }
+                write!(f, "{indent}{text} → ")?;
+                let length = indent.len();
+                indent.push_str("  ");
+                write_play(f, play, indent)?;
+                indent.truncate(length);
+            }
+            Ok(())
+        }
+    }
+}

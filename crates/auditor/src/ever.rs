@@ -1,0 +1,107 @@
+//! Events that happen at some time: the largest probability, over adversaries, that they ever do.
+//!
+//! This is what a time-uniform odometer is judged by (004 Def 3.1): with which probability does the realized privacy
+//! loss ever pass what the odometer reported?
+
+use dashu_ratio::RBig;
+use exact::{Exact, Round as Rounding};
+use queryable::Round;
+
+use crate::{
+    attack::{Attack, Plan, Play, shown},
+    audit::Report,
+    error::AuditError,
+    factor::{Bounds, Factor},
+    system::Input,
+};
+
+/// Which realized losses count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tail {
+    /// `ln(p_b / p_other)` above the bound.
+    Upper,
+    /// Its absolute value above the bound.
+    Both,
+}
+
+impl<Q: Clone, A: Clone> Report<Q, A> {
+    /// The largest probability under `input` that `happens` is true of some history, and the adversary that attains it.
+    /// `happens` is given the history and its probabilities under the two inputs.
+    ///
+    /// # Errors
+    /// [`AuditError::Merged`] if interleavings were merged; [`AuditError::Truncated`] if draws were truncated.
+    pub fn ever(
+        &self,
+        input: Input,
+        happens: impl Fn(&[Round<Q, A>], &RBig, &RBig) -> bool,
+    ) -> Result<(RBig, Attack<Q, A>), AuditError> {
+        if self.graph.merged {
+            return Err(AuditError::Merged);
+        }
+        self.demand_everything("the probability of a history")?;
+        let mut happened = vec![false; self.graph.nodes.len()];
+        self.mark(0, &mut vec![], &happens, &mut happened);
+        let worth = |at: usize| match happened[at] {
+            true => self.graph.masses.of(at, input.index()),
+            false => RBig::ZERO,
+        };
+        let (plan, probability) = Plan::best(&self.graph, worth, |sum, part| sum + part);
+        let play: Play<Q, A> = plan.play(&self.graph, &|at| happened[at]);
+        let claim = format!(
+            "it happens with probability {} on input {}",
+            shown(&probability),
+            input.index()
+        );
+        Ok((probability, Attack { claim, play }))
+    }
+
+    /// Marks the histories where it happened; what comes after does not matter, and the plan stops there.
+    fn mark(
+        &self,
+        at: usize,
+        history: &mut Vec<Round<Q, A>>,
+        happens: &impl Fn(&[Round<Q, A>], &RBig, &RBig) -> bool,
+        happened: &mut [bool],
+    ) {
+        let [p0, p1] = [0, 1].map(|input| self.graph.masses.of(at, input));
+        happened[at] = happens(history, &p0, &p1);
+        for edge in &self.graph.nodes[at].edges {
+            for (answer, child) in &edge.to {
+                history.push(Round {
+                    query: edge.query.clone(),
+                    answer: answer.clone(),
+                });
+                self.mark(*child, history, happens, happened);
+                history.pop();
+            }
+        }
+    }
+
+    /// The largest probability under `input` that the realized loss ever passes what `bound` reports for the history.
+    /// Bounds, because `e^bound` is rounded; the attack is certain.
+    ///
+    /// # Errors
+    /// As [`ever`](Self::ever).
+    pub fn ever_passes(
+        &self,
+        input: Input,
+        tail: Tail,
+        bound: impl Fn(&[Round<Q, A>]) -> Exact,
+    ) -> Result<(Bounds<RBig>, Attack<Q, A>), AuditError> {
+        let passed = |round: Rounding| {
+            let bound = &bound;
+            move |history: &[Round<Q, A>], p0: &RBig, p1: &RBig| {
+                let Some(factor) = Factor::of_epsilon(&bound(history), round) else {
+                    return false;
+                };
+                let (mine, other) = input.pick((p0, p1), (p1, p0));
+                let upper = *mine > factor.as_rational() * other;
+                let lower = *other > factor.as_rational() * mine;
+                upper || (tail == Tail::Both && lower)
+            }
+        };
+        let (least, attack) = self.ever(input, passed(Rounding::Up))?;
+        let (most, _) = self.ever(input, passed(Rounding::Down))?;
+        Ok((Bounds { least, most }, attack))
+    }
+}

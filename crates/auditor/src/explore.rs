@@ -1,0 +1,296 @@
+//! All runs of a system on one input, shared in a tree of histories.
+//!
+//! A run is a sequence of decisions, the auditor's queries and the coins' outcomes; every run replays the real system
+//! from the start and differs from the last run in its last decision. Only the masses of the leaves are kept: the
+//! probability of a history is the sum over its continuations under any one way to go on.
+
+use std::collections::BTreeMap;
+
+use dashu_ratio::RBig;
+use queryable::{
+    AskError, Root, Round,
+    coins::{Branch, Script},
+};
+
+use crate::{
+    error::AuditError,
+    progress::Progress,
+    system::{Input, Seat, System},
+};
+
+/// What came back: errors, halts and panics are answers.
+pub(crate) type Heard<A> = Result<A, AskError>;
+
+/// The queries offered after a history, all of them to one part of the system.
+pub(crate) struct Offer<Q> {
+    pub(crate) part: usize,
+    pub(crate) queries: Vec<Q>,
+}
+
+/// A history of one input's tree.
+pub(crate) struct Node<Q, A> {
+    pub(crate) part: usize,
+    pub(crate) edges: Vec<Edge<Q, A>>,
+    /// The mass of the runs that end here.
+    pub(crate) mass: RBig,
+    expanded: bool,
+}
+
+/// A query, and where its answers lead.
+pub(crate) struct Edge<Q, A> {
+    pub(crate) query: Q,
+    pub(crate) to: BTreeMap<Heard<A>, usize>,
+    /// The mass of outcomes that were not enumerated while answering.
+    pub(crate) missing: RBig,
+}
+
+/// The tree of histories of one input.
+pub(crate) struct Tree<Q, A> {
+    pub(crate) nodes: Vec<Node<Q, A>>,
+    /// What was not enumerated while the system was built.
+    pub(crate) missing: RBig,
+    pub(crate) runs: u64,
+}
+
+impl<Q, A> Tree<Q, A> {
+    fn add_node(&mut self) -> usize {
+        self.nodes.push(Node {
+            part: 0,
+            edges: Vec::new(),
+            mass: RBig::ZERO,
+            expanded: false,
+        });
+        self.nodes.len() - 1
+    }
+}
+
+/// A query on the current path.
+struct Ask<A> {
+    node: usize,
+    choice: usize,
+    /// How many coins were drawn before it.
+    coins_before: usize,
+    answer: Heard<A>,
+    child: usize,
+}
+
+/// What is known of a draw on the current path, besides its branching.
+struct Draw {
+    visited: RBig,
+    /// The probability of getting to this draw.
+    reached: RBig,
+}
+
+struct Explorer<'a, B, O, Q, A> {
+    build: &'a B,
+    offer: &'a O,
+    input: Input,
+    tree: Tree<Q, A>,
+    asks: Vec<Ask<A>>,
+    branches: Vec<Branch>,
+    draws: Vec<Draw>,
+}
+
+/// Enumerates every run on `input`. `offer` says what is asked after a history, `None` at its end.
+pub(crate) fn explore<S, B, O>(
+    build: &B,
+    offer: &O,
+    input: Input,
+    limit: u64,
+    progress: &Progress,
+) -> Result<Tree<S::Query, S::Answer>, AuditError>
+where
+    S: System,
+    S::Query: Clone,
+    S::Answer: Clone + Ord,
+    B: Fn(Input, &Root) -> Result<S, AskError>,
+    O: Fn(&[Round<S::Query, S::Answer>]) -> Option<Offer<S::Query>>,
+{
+    let mut tree = Tree {
+        nodes: Vec::new(),
+        missing: RBig::ZERO,
+        runs: 0,
+    };
+    tree.add_node();
+    let mut explorer = Explorer {
+        build,
+        offer,
+        input,
+        tree,
+        asks: Vec::new(),
+        branches: Vec::new(),
+        draws: Vec::new(),
+    };
+    let mut script = Script::new(Vec::new());
+    let mut fresh_from = 0;
+    loop {
+        if explorer.tree.runs == limit {
+            return Err(AuditError::TooManyRuns { limit });
+        }
+        explorer.run(&script, fresh_from)?;
+        progress.count(1);
+        match explorer.advance()? {
+            Some((next, fresh)) => (script, fresh_from) = (next, fresh),
+            None => return Ok(explorer.tree),
+        }
+    }
+}
+
+impl<S, B, O, Q, A> Explorer<'_, B, O, Q, A>
+where
+    S: System<Query = Q, Answer = A>,
+    Q: Clone,
+    A: Clone + Ord,
+    B: Fn(Input, &Root) -> Result<S, AskError>,
+    O: Fn(&[Round<Q, A>]) -> Option<Offer<Q>>,
+{
+    /// One run. The asks before number `fresh_from` must be answered as they were in the last run.
+    fn run(&mut self, script: &Script, fresh_from: usize) -> Result<(), AuditError> {
+        let mut seat = Seat::take(self.build, self.input, &Root::scripted(script));
+        let mut round = 0;
+        let leaf = loop {
+            let node = match round {
+                0 => 0,
+                _ => self.asks[round - 1].child,
+            };
+            if round == self.asks.len() {
+                if !self.expand(node) {
+                    break node;
+                }
+                self.asks.push(Ask {
+                    node,
+                    choice: 0,
+                    coins_before: script.drawn(),
+                    answer: Err(AskError::Halted),
+                    child: 0,
+                });
+            }
+            let ask = &mut self.asks[round];
+            let edge = &mut self.tree.nodes[node].edges[ask.choice];
+            let answer = seat.ask(edge.query.clone());
+            if round < fresh_from {
+                if answer != ask.answer {
+                    return Err(AuditError::HiddenRandomness { round });
+                }
+            } else {
+                let known = edge.to.get(&answer).copied();
+                let child = known.unwrap_or_else(|| self.tree.add_node());
+                let ask = &mut self.asks[round];
+                if known.is_none() {
+                    let edge = &mut self.tree.nodes[node].edges[ask.choice];
+                    edge.to.insert(answer.clone(), child);
+                }
+                (ask.answer, ask.child) = (answer, child);
+            }
+            round += 1;
+        };
+        if let Some(fault) = script.fault() {
+            return Err(AuditError::Script(fault));
+        }
+        let mass = self.take_in(script.branches());
+        self.tree.nodes[leaf].mass += mass;
+        self.tree.runs += 1;
+        Ok(())
+    }
+
+    /// Finds out what is offered after the current history; says whether anything is.
+    fn expand(&mut self, node: usize) -> bool {
+        if !self.tree.nodes[node].expanded {
+            let history: Vec<Round<Q, A>> = self
+                .asks
+                .iter()
+                .map(|ask| Round {
+                    query: self.tree.nodes[ask.node].edges[ask.choice].query.clone(),
+                    answer: ask.answer.clone(),
+                })
+                .collect();
+            let this = &mut self.tree.nodes[node];
+            this.expanded = true;
+            if let Some(offer) = (self.offer)(&history) {
+                this.part = offer.part;
+                let edge = |query| Edge {
+                    query,
+                    to: BTreeMap::new(),
+                    missing: RBig::ZERO,
+                };
+                this.edges = offer.queries.into_iter().map(edge).collect();
+            }
+        }
+        !self.tree.nodes[node].edges.is_empty()
+    }
+
+    /// Takes in what a run drew past the replayed prefix; returns the probability of the run.
+    fn take_in(&mut self, branches: Vec<Branch>) -> RBig {
+        let known = self.branches.len();
+        if known > 0 && self.branches[known - 1] != branches[known - 1] {
+            // The last choice of the prefix was new: only now is its probability known.
+            self.draws[known - 1].visited += branches[known - 1].probability.as_rational();
+        }
+        self.branches = branches;
+        for at in known..self.branches.len() {
+            let reached = self.through(at);
+            let branch = &self.branches[at];
+            if !branch.missing.is_zero() {
+                let missing = &reached * branch.missing.as_rational();
+                match self.asks.iter().rev().find(|ask| ask.coins_before <= at) {
+                    Some(ask) => {
+                        self.tree.nodes[ask.node].edges[ask.choice].missing += missing;
+                    }
+                    None => self.tree.missing += missing,
+                }
+            }
+            let visited = branch.probability.as_rational().clone();
+            self.draws.push(Draw { visited, reached });
+        }
+        self.through(self.branches.len())
+    }
+
+    /// The probability of the first `count` outcomes of the current path.
+    fn through(&self, count: usize) -> RBig {
+        match count {
+            0 => RBig::ONE,
+            _ => {
+                &self.draws[count - 1].reached * self.branches[count - 1].probability.as_rational()
+            }
+        }
+    }
+
+    /// Goes back to the last decision that can be taken otherwise: the script for it, and the first ask whose answer
+    /// may be new. `None` when all runs have been made.
+    fn advance(&mut self) -> Result<Option<(Script, usize)>, AuditError> {
+        loop {
+            let asked_at = self.asks.last().map_or(0, |ask| ask.coins_before);
+            if self.branches.len() > asked_at {
+                if let Some(script) = Script::divert(&self.branches) {
+                    return Ok(Some((script, self.asks.len().saturating_sub(1))));
+                }
+                self.check_sum()?;
+                self.branches.pop();
+                self.draws.pop();
+                continue;
+            }
+            let Some(ask) = self.asks.last_mut() else {
+                return Ok(None);
+            };
+            if ask.choice + 1 < self.tree.nodes[ask.node].edges.len() {
+                ask.choice += 1;
+                return Ok(Some((Script::replay(&self.branches), self.asks.len() - 1)));
+            }
+            self.asks.pop();
+        }
+    }
+
+    fn check_sum(&self) -> Result<(), AuditError> {
+        let (Some(branch), Some(draw)) = (self.branches.last(), self.draws.last()) else {
+            return Ok(());
+        };
+        let sum = &draw.visited + branch.missing.as_rational();
+        if sum != RBig::ONE {
+            return Err(AuditError::NotNormalized {
+                draw: self.branches.len() - 1,
+                sum,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! The histories of both inputs together: a graph whose edges go from smaller to larger numbers, with the exact masses
+//! of its nodes as integers over one common denominator. Everything that is computed about a system is a pass over it.
+
+use std::ops::AddAssign;
+
+use dashu_base::{Gcd, UnsignedAbs};
+use dashu_int::UBig;
+use dashu_ratio::RBig;
+
+use crate::{error::AuditError, explore::Heard};
+
+/// A history, or several that are worth the same.
+pub(crate) struct Node<Q, A> {
+    pub(crate) part: usize,
+    pub(crate) edges: Vec<Edge<Q, A>>,
+}
+
+/// A query, and where its answers lead.
+pub(crate) struct Edge<Q, A> {
+    pub(crate) query: Q,
+    pub(crate) to: Vec<(Heard<A>, usize)>,
+    /// What was not enumerated, under each input.
+    pub(crate) missing: [RBig; 2],
+}
+
+pub(crate) struct Graph<Q, A> {
+    pub(crate) nodes: Vec<Node<Q, A>>,
+    pub(crate) masses: Masses,
+    /// The largest mass that an adversary can lose to truncated draws, under each input.
+    pub(crate) missing: [RBig; 2],
+    /// Whether a node stands for several histories.
+    pub(crate) merged: bool,
+}
+
+/// `(p0, p1)` of every node, times the denominator. Small numbers are much faster and give the same results.
+pub(crate) struct Masses {
+    pub(crate) denominator: UBig,
+    pub(crate) counts: Counts,
+}
+
+pub(crate) enum Counts {
+    Small(Vec<[u64; 2]>),
+    Big(Vec<[UBig; 2]>),
+}
+
+impl Masses {
+    /// The mass of a node under an input.
+    pub(crate) fn of(&self, node: usize, input: usize) -> RBig {
+        RBig::from_parts(self.count(node, input).into(), self.denominator.clone())
+    }
+
+    /// The mass of a node under an input, times the denominator.
+    pub(crate) fn count(&self, node: usize, input: usize) -> UBig {
+        match &self.counts {
+            Counts::Small(counts) => UBig::from(counts[node][input]),
+            Counts::Big(counts) => counts[node][input].clone(),
+        }
+    }
+
+    pub(crate) fn is_zero(&self, node: usize, input: usize) -> bool {
+        match &self.counts {
+            Counts::Small(counts) => counts[node][input] == 0,
+            Counts::Big(counts) => counts[node][input].is_zero(),
+        }
+    }
+}
+
+impl<Q, A> Graph<Q, A> {
+    /// A graph with these masses at its leaves; the masses of the other nodes follow.
+    pub(crate) fn with_leaves(
+        nodes: Vec<Node<Q, A>>,
+        leaves: Vec<[RBig; 2]>,
+    ) -> Result<Self, AuditError> {
+        let denominator = leaves.iter().flatten().fold(UBig::ONE, |lcm, mass| {
+            let den = mass.denominator();
+            let common = (&lcm).gcd(den);
+            lcm * (den / common)
+        });
+        let scaled = |mass: &RBig| {
+            let num = mass.numerator().clone().unsigned_abs();
+            num * (&denominator / mass.denominator())
+        };
+        let big: Vec<[UBig; 2]> = leaves
+            .iter()
+            .map(|[zero, one]| [scaled(zero), scaled(one)])
+            .collect();
+        let missing = worst_missing(&nodes);
+        let truncated = missing.iter().any(|mass| !mass.is_zero());
+        let counts = match u64::try_from(denominator.clone()) {
+            Ok(_) => Counts::Small(fill_up(&nodes, big.iter().map(small).collect(), truncated)?),
+            Err(_) => Counts::Big(fill_up(&nodes, big, truncated)?),
+        };
+        let masses = Masses {
+            denominator,
+            counts,
+        };
+        Ok(Self {
+            nodes,
+            masses,
+            missing,
+            merged: false,
+        })
+    }
+
+    pub(crate) fn map_queries<R>(self, map: impl Fn(Q) -> R) -> Graph<R, A> {
+        let edge = |edge: Edge<Q, A>| Edge {
+            query: map(edge.query),
+            to: edge.to,
+            missing: edge.missing,
+        };
+        let node = |node: Node<Q, A>| Node {
+            part: node.part,
+            edges: node.edges.into_iter().map(edge).collect(),
+        };
+        Graph {
+            nodes: self.nodes.into_iter().map(node).collect(),
+            masses: self.masses,
+            missing: self.missing,
+            merged: self.merged,
+        }
+    }
+
+    /// Whether all histories have the same probabilities; an impossible history may be missing from either.
+    pub(crate) fn same_views(&self, other: &Self) -> bool
+    where
+        Q: PartialEq,
+        A: PartialEq,
+    {
+        let mut waiting = vec![(0, 0)];
+        while let Some((mine, theirs)) = waiting.pop() {
+            let same = (0..2).all(|b| self.masses.of(mine, b) == other.masses.of(theirs, b));
+            let (here, there) = (&self.nodes[mine].edges, &other.nodes[theirs].edges);
+            if !same || here.len() != there.len() {
+                return false;
+            }
+            for (a, b) in here.iter().zip(there) {
+                let possible = |graph: &Self, edge: &Edge<Q, A>| {
+                    let likely = |to: &&(Heard<A>, usize)| {
+                        (0..2).any(|input| !graph.masses.is_zero(to.1, input))
+                    };
+                    edge.to.iter().filter(likely).count()
+                };
+                let pairs: Vec<(usize, usize)> =
+                    a.to.iter()
+                        .filter_map(|(answer, to)| {
+                            let found = b.to.iter().find(|(other, _)| other == answer)?;
+                            Some((*to, found.1))
+                        })
+                        .collect();
+                let shared = pairs
+                    .iter()
+                    .filter(|(to, _)| (0..2).any(|input| !self.masses.is_zero(*to, input)))
+                    .count();
+                let all = shared == possible(self, a) && shared == possible(other, b);
+                if a.query != b.query || !all {
+                    return false;
+                }
+                waiting.extend(pairs);
+            }
+        }
+        true
+    }
+
+    /// An error if a draw was truncated.
+    pub(crate) fn demand_everything(&self, what: &'static str) -> Result<(), AuditError> {
+        if !self.is_truncated() {
+            return Ok(());
+        }
+        let [zero, one] = &self.missing;
+        let missing = zero.max(one).clone();
+        Err(AuditError::Truncated { what, missing })
+    }
+
+    pub(crate) fn is_truncated(&self) -> bool {
+        self.missing.iter().any(|mass| !mass.is_zero())
+    }
+}
+
+/// Fits, because no mass is above one.
+fn small(counts: &[UBig; 2]) -> [u64; 2] {
+    let fit = |count: &UBig| u64::try_from(count.clone()).unwrap_or(u64::MAX);
+    [fit(&counts[0]), fit(&counts[1])]
+}
+
+/// The mass of a history is the sum of the masses of its continuations by any one query.
+fn fill_up<Q, A, N>(
+    nodes: &[Node<Q, A>],
+    mut counts: Vec<[N; 2]>,
+    truncated: bool,
+) -> Result<Vec<[N; 2]>, AuditError>
+where
+    N: Clone + PartialEq + for<'a> AddAssign<&'a N>,
+{
+    for at in (0..nodes.len()).rev() {
+        let mut sums = nodes[at].edges.iter().map(|edge| sum_of(edge, &counts));
+        let Some(sum) = sums.next() else {
+            continue;
+        };
+        if !truncated && !sums.all(|other| other == sum) {
+            let round = depth_of(nodes, at);
+            return Err(AuditError::Unstable { round });
+        }
+        if let Some(sum) = sum {
+            counts[at] = sum;
+        }
+    }
+    Ok(counts)
+}
+
+fn sum_of<Q, A, N>(edge: &Edge<Q, A>, counts: &[[N; 2]]) -> Option<[N; 2]>
+where
+    N: Clone + for<'a> AddAssign<&'a N>,
+{
+    let mut children = edge.to.iter().map(|(_, child)| &counts[*child]);
+    let mut sum = children.next()?.clone();
+    for [zero, one] in children {
+        sum[0] += zero;
+        sum[1] += one;
+    }
+    Some(sum)
+}
+
+/// How many rounds the shortest history has that leads to a node.
+fn depth_of<Q, A>(nodes: &[Node<Q, A>], node: usize) -> usize {
+    let mut depths = vec![usize::MAX; nodes.len()];
+    depths[0] = 0;
+    for (at, this) in nodes.iter().enumerate() {
+        for (_, child) in this.edges.iter().flat_map(|edge| &edge.to) {
+            depths[*child] = depths[*child].min(depths[at].saturating_add(1));
+        }
+    }
+    depths[node]
+}
+
+/// The largest missing mass over adversaries, under each input.
+fn worst_missing<Q, A>(nodes: &[Node<Q, A>]) -> [RBig; 2] {
+    let none = |edge: &Edge<Q, A>| edge.missing.iter().all(RBig::is_zero);
+    if nodes.iter().flat_map(|node| &node.edges).all(none) {
+        return [RBig::ZERO, RBig::ZERO];
+    }
+    [0, 1].map(|input| {
+        let mut worst = vec![RBig::ZERO; nodes.len()];
+        for at in (0..nodes.len()).rev() {
+            let lost = nodes[at].edges.iter().map(|edge| {
+                edge.to
+                    .iter()
+                    .fold(edge.missing[input].clone(), |sum, (_, child)| {
+                        sum + &worst[*child]
+                    })
+            });
+            worst[at] = lost.max().unwrap_or(RBig::ZERO);
+        }
+        worst.swap_remove(0)
+    })
+}

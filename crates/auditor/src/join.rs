@@ -1,0 +1,101 @@
+//! Joins the trees of both inputs into one graph. A history that is possible under one input only has mass zero under
+//! the other.
+
+use std::collections::BTreeMap;
+
+use dashu_ratio::RBig;
+
+use crate::{
+    error::AuditError,
+    explore::{Edge as HalfEdge, Heard, Node as HalfNode, Tree},
+    graph::{Edge, Graph, Node},
+};
+
+pub(crate) fn join<Q, A: Ord>(trees: [Tree<Q, A>; 2]) -> Result<Graph<Q, A>, AuditError> {
+    let built = [trees[0].missing.clone(), trees[1].missing.clone()];
+    let mut join = Join {
+        halves: trees.map(|tree| tree.nodes.into_iter().map(Some).collect()),
+        nodes: vec![],
+        leaves: vec![],
+        origins: vec![],
+    };
+    join.place([Some(0), Some(0)], 0);
+    for new in 0.. {
+        let Some(&(at, depth)) = join.origins.get(new) else {
+            break;
+        };
+        join.fill(new, at, depth)?;
+    }
+    let mut graph = Graph::with_leaves(join.nodes, join.leaves)?;
+    for (missing, built) in graph.missing.iter_mut().zip(built) {
+        *missing += built;
+    }
+    Ok(graph)
+}
+
+struct Join<Q, A> {
+    halves: [Vec<Option<HalfNode<Q, A>>>; 2],
+    nodes: Vec<Node<Q, A>>,
+    leaves: Vec<[RBig; 2]>,
+    /// Where each node comes from in the two trees, and its depth.
+    origins: Vec<([Option<usize>; 2], usize)>,
+}
+
+impl<Q, A: Ord> Join<Q, A> {
+    fn place(&mut self, at: [Option<usize>; 2], depth: usize) -> usize {
+        self.nodes.push(Node {
+            part: 0,
+            edges: vec![],
+        });
+        self.leaves.push([RBig::ZERO, RBig::ZERO]);
+        self.origins.push((at, depth));
+        self.nodes.len() - 1
+    }
+
+    fn fill(&mut self, new: usize, at: [Option<usize>; 2], depth: usize) -> Result<(), AuditError> {
+        let mut edges = [vec![], vec![]];
+        for input in 0..2 {
+            let Some(half) = at[input].and_then(|at| self.halves[input][at].take()) else {
+                continue;
+            };
+            self.nodes[new].part = half.part;
+            self.leaves[new][input] = half.mass;
+            edges[input] = half.edges;
+        }
+        let [zero, one] = edges;
+        if at.iter().all(Option::is_some) && zero.len() != one.len() {
+            return Err(AuditError::OffersChanged { round: depth });
+        }
+        let longest = zero.len().max(one.len());
+        let (mut zero, mut one) = (zero.into_iter(), one.into_iter());
+        for _ in 0..longest {
+            if let Some(edge) = self.edge([zero.next(), one.next()], depth) {
+                self.nodes[new].edges.push(edge);
+            }
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self, halves: [Option<HalfEdge<Q, A>>; 2], depth: usize) -> Option<Edge<Q, A>> {
+        let mut to: BTreeMap<Heard<A>, [Option<usize>; 2]> = BTreeMap::new();
+        let mut missing = [RBig::ZERO, RBig::ZERO];
+        let mut query = None;
+        for (input, half) in halves.into_iter().enumerate() {
+            let Some(half) = half else { continue };
+            query = Some(half.query);
+            missing[input] = half.missing;
+            for (answer, child) in half.to {
+                to.entry(answer).or_default()[input] = Some(child);
+            }
+        }
+        let to = to
+            .into_iter()
+            .map(|(answer, at)| (answer, self.place(at, depth + 1)))
+            .collect();
+        Some(Edge {
+            query: query?,
+            to,
+            missing,
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! What is audited: anything that answers queries, built anew for every replay on one of two neighbouring inputs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use queryable::{
+    AskError, Queryable, Root,
+    compose::{Numbered, Numbering, Routed},
+};
+
+/// One of the two neighbouring inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Input {
+    /// The first input, whose probabilities are called `p0`.
+    Zero,
+    /// The second input, whose probabilities are called `p1`.
+    One,
+}
+
+impl Input {
+    /// Both inputs.
+    pub const BOTH: [Self; 2] = [Self::Zero, Self::One];
+
+    /// The first value on the first input, the second on the second.
+    ///
+    /// ```
+    /// assert_eq!(auditor::Input::One.pick("x", "x'"), "x'");
+    /// ```
+    pub fn pick<T>(self, zero: T, one: T) -> T {
+        match self {
+            Self::Zero => zero,
+            Self::One => one,
+        }
+    }
+
+    /// 0 or 1.
+    pub fn index(self) -> usize {
+        self.pick(0, 1)
+    }
+}
+
+/// Something that answers queries: a queryable, a tree of them, a session in a [`player`].
+pub trait System {
+    /// What can be asked.
+    type Query;
+    /// What is answered.
+    type Answer;
+
+    /// Asks. Errors are answers: the analyst sees them.
+    fn ask(&mut self, query: Self::Query) -> Result<Self::Answer, AskError>;
+}
+
+impl<Q, A> System for Queryable<Q, A> {
+    type Query = Q;
+    type Answer = A;
+
+    fn ask(&mut self, query: Q) -> Result<A, AskError> {
+        Queryable::ask(self, query)
+    }
+}
+
+impl<A: Numbering> System for Numbered<A> {
+    type Query = Routed<A::Query>;
+    type Answer = A::Message;
+
+    fn ask(&mut self, query: Self::Query) -> Result<A::Message, AskError> {
+        Numbered::ask(self, query)
+    }
+}
+
+impl<S: System + ?Sized> System for Box<S> {
+    type Query = S::Query;
+    type Answer = S::Answer;
+
+    fn ask(&mut self, query: S::Query) -> Result<S::Answer, AskError> {
+        (**self).ask(query)
+    }
+}
+
+/// A closure is a system: whatever an analyst can do, with the handles it holds, as queries and answers.
+///
+/// ```
+/// use auditor::{System, player};
+/// let mut count = 0;
+/// let mut counter = player(move |step: u32| { count += step; Ok(count) });
+/// assert_eq!((counter.ask(2)?, counter.ask(3)?), (2, 5));
+/// # Ok::<(), queryable::AskError>(())
+/// ```
+pub fn player<Q, A>(
+    ask: impl FnMut(Q) -> Result<A, AskError>,
+) -> impl System<Query = Q, Answer = A> {
+    Player {
+        ask,
+        messages: std::marker::PhantomData,
+    }
+}
+
+struct Player<F, Q, A> {
+    ask: F,
+    messages: std::marker::PhantomData<fn(Q) -> A>,
+}
+
+impl<F: FnMut(Q) -> Result<A, AskError>, Q, A> System for Player<F, Q, A> {
+    type Query = Q;
+    type Answer = A;
+
+    fn ask(&mut self, query: Q) -> Result<A, AskError> {
+        (self.ask)(query)
+    }
+}
+
+/// A system under replay. One that could not be built, or that panicked, answers with that error from then on: the
+/// analyst would notice.
+pub(crate) struct Seat<S>(Result<S, AskError>);
+
+impl<S: System> Seat<S> {
+    pub(crate) fn take(
+        build: &impl Fn(Input, &Root) -> Result<S, AskError>,
+        input: Input,
+        root: &Root,
+    ) -> Self {
+        Self(guarded(|| build(input, root)))
+    }
+
+    pub(crate) fn ask(&mut self, query: S::Query) -> Result<S::Answer, AskError> {
+        let system = self.0.as_mut().map_err(|error| error.clone())?;
+        match catch_unwind(AssertUnwindSafe(|| system.ask(query))) {
+            Ok(answer) => answer,
+            Err(payload) => {
+                // A payload's destructor may panic, too.
+                std::mem::forget(payload);
+                self.0 = Err(AskError::Panicked);
+                Err(AskError::Panicked)
+            }
+        }
+    }
+}
+
+fn guarded<T>(call: impl FnOnce() -> Result<T, AskError>) -> Result<T, AskError> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| {
+        std::mem::forget(payload);
+        Err(AskError::Panicked)
+    })
+}

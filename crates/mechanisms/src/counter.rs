@@ -1,0 +1,267 @@
+//! Continual counting: the binary-tree counter of Dwork, Naor, Pitassi, Rothblum (2010) and Chan, Shi, Song (2011), and
+//! its d-dimensional form.
+//!
+//! Time `t` is the sum of at most `log₂ t + 1` dyadic blocks; each block's sum is noised once, and each update lies in
+//! one block per level. With Laplace noise the counter is pure, with Gaussian noise it has a zCDP loss, which converts
+//! to (ε, δ). It is charged once for the whole stream, never per step. The guarantee holds for streams chosen adaptively
+//! from earlier answers, since each block's noise is fresh and at most `levels` blocks see any update.
+
+use std::sync::Arc;
+
+use dashu_int::IBig;
+use exact::Round;
+use measures::{L1Distance, PrivacyMap};
+use odometer::{Domain, Measurement, Space};
+use queryable::{AskError, Machine, Queryable, Scope};
+
+use crate::{
+    additive::Vectors,
+    error::BuildError,
+    noise::{Change, Noise, saturate},
+};
+
+/// A counter for streams of a length that is fixed in advance.
+///
+/// Distances are L1 over the whole stream (and all coordinates): neighbouring streams of an event-level guarantee differ
+/// in one step, by at most one, and are at distance 1.
+///
+/// ```
+/// use mechanisms::{counter::Counter, samplers::DiscreteLaplace};
+/// let counter = Counter::new(1000, DiscreteLaplace::new(20u8.into())?)?; // 10 levels
+/// let running = counter.measurement()?;
+/// assert_eq!(running.map().loss(&1u32.into())?.to_string(), "0.5"); // 10/20
+/// let counts = running.invoke(vec![1; 1000])?;
+/// for _ in 0..1000 {
+///     let so_far: i64 = counts.ask(())?;
+///     # let _ = so_far;
+/// }
+/// assert!(counts.ask(()).is_err()); // the stream has ended
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Counter<N> {
+    horizon: u64,
+    noise: N,
+}
+
+impl<N: Noise> Counter<N> {
+    /// For streams of this length, at least one, with this noise on every block.
+    ///
+    /// # Errors
+    /// [`BuildError::NotPositive`].
+    pub fn new(horizon: u64, noise: N) -> Result<Self, BuildError> {
+        if horizon == 0 {
+            return Err(BuildError::not_positive("the length of the stream", 0));
+        }
+        Ok(Self { horizon, noise })
+    }
+
+    /// In how many blocks an update lies, at the most: `⌊log₂ horizon⌋ + 1`.
+    pub fn levels(&self) -> u32 {
+        self.horizon.ilog2() + 1
+    }
+
+    /// The map between streams at an L1 distance: `levels` blocks see every unit of it. Rounded up.
+    pub fn map(&self) -> PrivacyMap<L1Distance, N::Measure> {
+        let levels = u64::from(self.levels());
+        self.noise.map(L1Distance, move |d_in| Change {
+            l1: d_in.times(levels),
+            // On each level the changes of the blocks sum to at most d_in, so their squares to at most d_in².
+            l2_squared: d_in.pow(2, Round::Up).times(levels),
+        })
+    }
+
+    /// A continual mechanism: every query is an update, and is answered with the noisy sum of all updates so far. It
+    /// halts with the answer at the end of the horizon. Its map is [`map`](Self::map).
+    pub fn machine(&self) -> ContinualCounter<N> {
+        ContinualCounter(Blocks::new(self.clone()))
+    }
+
+    /// The same in several dimensions: an independent counter for each coordinate. Its map is [`map`](Self::map), with
+    /// distances summed over the coordinates, too.
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`] without dimensions.
+    pub fn vector_machine(&self, dimensions: usize) -> Result<VectorCounter<N>, BuildError> {
+        if dimensions == 0 {
+            let what = "the dimensions";
+            return Err(BuildError::Empty { what });
+        }
+        Ok(VectorCounter(vec![Blocks::new(self.clone()); dimensions]))
+    }
+
+    /// A measurement of a whole stream of numbers: each query, `()`, is one step of time.
+    ///
+    /// # Errors
+    /// [`BuildError::OutOfRange`] if no stream can be so long.
+    pub fn measurement(
+        &self,
+    ) -> Result<Measurement<Vectors, L1Distance, N::Measure, Queryable<(), i64>>, BuildError> {
+        let space = Space::new(Vectors::of_length(self.length()?)?, L1Distance);
+        let counter = self.clone();
+        let start = move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| {
+            scope.spawn(Feed::new(data, counter.machine()))
+        };
+        let measurement = Measurement::new("continual count", space, self.map(), start);
+        Ok(measurement.with_parameter("horizon", self.horizon))
+    }
+
+    /// A measurement of a whole stream of rows: each query, `()`, is one step of time.
+    ///
+    /// # Errors
+    /// [`BuildError::OutOfRange`] if no stream can be so long; [`BuildError::Empty`] without dimensions.
+    pub fn vector_measurement(
+        &self,
+        dimensions: usize,
+    ) -> Result<Measurement<Rows, L1Distance, N::Measure, Queryable<(), Vec<i64>>>, BuildError>
+    {
+        let rows = Rows {
+            length: self.length()?,
+            columns: dimensions,
+        };
+        let machine = self.vector_machine(dimensions)?;
+        let start = move |data: &Arc<Vec<Vec<i64>>>, scope: &mut Scope<'_>| {
+            scope.spawn(Feed::new(data, machine.clone()))
+        };
+        let space = Space::new(rows, L1Distance);
+        let measurement = Measurement::new("continual counts", space, self.map(), start);
+        Ok(measurement
+            .with_parameter("horizon", self.horizon)
+            .with_parameter("dimensions", dimensions))
+    }
+
+    fn length(&self) -> Result<usize, BuildError> {
+        usize::try_from(self.horizon).map_err(|_| {
+            BuildError::out_of_range("the length of the stream", "within memory", self.horizon)
+        })
+    }
+}
+
+/// All streams of rows with one length and one number of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    length: usize,
+    columns: usize,
+}
+
+impl Domain for Rows {
+    type Carrier = Vec<Vec<i64>>;
+
+    fn contains(&self, data: &Vec<Vec<i64>>) -> bool {
+        data.len() == self.length && data.iter().all(|row| row.len() == self.columns)
+    }
+}
+
+/// Counts one stream that arrives in its queries.
+#[derive(Clone)]
+pub struct ContinualCounter<N>(Blocks<N>);
+
+impl<N: Noise> Machine for ContinualCounter<N> {
+    type Query = i64;
+    type Answer = i64;
+
+    fn step(&mut self, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
+        let count = self.0.add(update, scope)?;
+        if self.0.has_ended() {
+            scope.halt();
+        }
+        Ok(count)
+    }
+}
+
+/// Counts the coordinates of a stream that arrives in its queries. A row of the wrong length is an invalid query.
+#[derive(Clone)]
+pub struct VectorCounter<N>(Vec<Blocks<N>>);
+
+impl<N: Noise> Machine for VectorCounter<N> {
+    type Query = Vec<i64>;
+    type Answer = Vec<i64>;
+
+    fn step(&mut self, row: Vec<i64>, scope: &mut Scope<'_>) -> Result<Vec<i64>, AskError> {
+        if row.len() != self.0.len() {
+            return Err(AskError::invalid("the row has the wrong length"));
+        }
+        let columns = self.0.iter_mut().zip(row);
+        let counts = columns
+            .map(|(blocks, update)| blocks.add(update, scope))
+            .collect();
+        if self.0.iter().all(Blocks::has_ended) {
+            scope.halt();
+        }
+        counts
+    }
+}
+
+/// The dyadic blocks that make up the time so far.
+#[derive(Clone)]
+struct Blocks<N> {
+    counter: Counter<N>,
+    time: u64,
+    /// For each level, the sum of the open block and its noisy sum; zero where the time has no such block.
+    sums: Vec<(i128, IBig)>,
+}
+
+impl<N: Noise> Blocks<N> {
+    fn new(counter: Counter<N>) -> Self {
+        Self {
+            sums: vec![(0, IBig::ZERO); counter.levels() as usize],
+            time: 0,
+            counter,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.time == self.counter.horizon
+    }
+
+    /// One step of time: all blocks below the lowest one of the new time merge into it.
+    fn add(&mut self, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
+        if self.has_ended() {
+            return Err(AskError::Halted);
+        }
+        let noise = scope.draw(&self.counter.noise)?;
+        self.time += 1;
+        let level = self.time.trailing_zeros() as usize;
+        // At most 2^64 updates below 2^63: 128 bits hold every sum.
+        let mut sum = i128::from(update);
+        for (block, noisy) in &mut self.sums[..level] {
+            sum += *block;
+            (*block, *noisy) = (0, IBig::ZERO);
+        }
+        self.sums[level] = (sum, IBig::from(sum) + noise);
+        let total = self
+            .sums
+            .iter()
+            .fold(IBig::ZERO, |total, (_, noisy)| total + noisy);
+        Ok(saturate(total))
+    }
+}
+
+/// A machine that takes its queries from a stream, one for each step of time.
+pub(crate) struct Feed<M: Machine> {
+    stream: Arc<Vec<M::Query>>,
+    time: usize,
+    machine: M,
+}
+
+impl<M: Machine> Feed<M> {
+    pub(crate) fn new(stream: &Arc<Vec<M::Query>>, machine: M) -> Self {
+        Self {
+            stream: Arc::clone(stream),
+            time: 0,
+            machine,
+        }
+    }
+}
+
+impl<M: Machine<Query: Clone + Send + Sync>> Machine for Feed<M> {
+    type Query = ();
+    type Answer = M::Answer;
+
+    fn step(&mut self, (): (), scope: &mut Scope<'_>) -> Result<M::Answer, AskError> {
+        let update = self.stream.get(self.time).ok_or(AskError::Halted)?;
+        let answer = self.machine.step(update.clone(), scope)?;
+        self.time += 1;
+        Ok(answer)
+    }
+}

@@ -1,0 +1,66 @@
+//! Data that are records, and the two ways to count how far apart they are.
+
+use std::ops::RangeInclusive;
+
+use exact::Exact;
+use measures::{ChangeOneDistance, SymmetricDistance, UnitSteps};
+use odometer::{AnyOf, Space};
+
+use crate::noise::Change;
+
+/// A distance between lists of records, with what one unit of it does to queries over them.
+pub trait RecordMetric: UnitSteps {
+    /// Does a unit replace a record (rather than add or remove one)?
+    const REPLACES: bool;
+}
+
+/// A unit adds or removes one record.
+impl RecordMetric for SymmetricDistance {
+    const REPLACES: bool = false;
+}
+
+/// A unit replaces one record by another.
+impl RecordMetric for ChangeOneDistance {
+    const REPLACES: bool = true;
+}
+
+/// The space of all lists of records of one type.
+pub type RecordSpace<T, MI> = Space<AnyOf<Vec<T>>, MI>;
+
+/// How much a histogram changes between inputs at this distance: a record moves one bin by one, a replaced one moves two.
+pub(crate) fn histogram_change<MI: RecordMetric>(d_in: u32) -> Change {
+    Change::repeated(&Exact::from(d_in), if MI::REPLACES { 2 } else { 1 })
+}
+
+/// A property of one record, as a value that an analyst can name.
+///
+/// Whoever implements it vouches that `holds` looks at nothing but the record, remembers nothing, and does not panic. An
+/// analyst who can only send values of the type vouches for nothing.
+pub trait Predicate<T>: Send + 'static {
+    /// Does the record have the property?
+    fn holds(&self, record: &T) -> bool;
+}
+
+/// Records between two ends, both included.
+impl<T: PartialOrd + Send + 'static> Predicate<T> for RangeInclusive<T> {
+    fn holds(&self, record: &T) -> bool {
+        self.contains(record)
+    }
+}
+
+/// A predicate that is any function, for analysts who are trusted like authors: whoever makes one vouches for it as
+/// [`Predicate`] says. A function that keeps a secret count, panics, or talks to somebody breaks every guarantee.
+pub struct Vouched<T>(Box<dyn Fn(&T) -> bool + Send>);
+
+impl<T> Vouched<T> {
+    /// Vouches for this function.
+    pub fn new(holds: impl Fn(&T) -> bool + Send + 'static) -> Self {
+        Self(Box::new(holds))
+    }
+}
+
+impl<T: 'static> Predicate<T> for Vouched<T> {
+    fn holds(&self, record: &T) -> bool {
+        (self.0)(record)
+    }
+}

@@ -1,0 +1,204 @@
+//! Randomized response on one bit: the mechanisms to which every private mechanism of two inputs reduces (seed 001
+//! Thm 1.10, seed 003 Lemma 4.7). The truth is told with a rational probability, and the claimed loss is its logarithm,
+//! rounded up.
+
+use exact::{Exact, Round};
+use measures::{ApproxDp, Epsilon, EpsilonDelta, Neighbours, PrivacyMap, PureDp};
+use measures::{Measure, Neighbouring};
+use odometer::{AnyOf, Measurement, Space};
+use queryable::{
+    AskError, Machine, Queryable, Scope,
+    coins::{Bit, Probability},
+};
+
+use crate::error::BuildError;
+
+/// The answer of randomized response that may leak (seed 003 Def 2.3; the papers' flags ⊤ and ⊥ change sides between RR
+/// and IRR, so they have names here).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Response {
+    /// The bit as it is.
+    Leak(bool),
+    /// The bit, or its opposite.
+    NoLeak(bool),
+}
+
+/// What the interactive form answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Told {
+    /// First: the bit that follows will be the true one.
+    Leak,
+    /// First: the bit that follows is randomized.
+    NoLeak,
+    /// Second: the bit.
+    Bit(bool),
+}
+
+/// A measurement of one bit, any two values of which are neighbours.
+pub type OfBit<M, A> = Measurement<AnyOf<bool>, Neighbours, M, A>;
+
+/// The parameters: how often it leaks, and how often it tells the truth otherwise.
+#[derive(Clone)]
+struct Truth {
+    leak: Bit,
+    truth: Bit,
+    loss: EpsilonDelta,
+    epsilon: Epsilon,
+}
+
+impl Truth {
+    fn new(truth: Probability, delta: Probability) -> Result<Self, BuildError> {
+        let half = dashu_ratio::RBig::from_parts(1.into(), 2u8.into());
+        if *truth.as_rational() < half {
+            let expected = "at least 1/2";
+            return Err(BuildError::out_of_range(
+                "the probability of the truth",
+                expected,
+                truth,
+            ));
+        }
+        let epsilon = log_odds(&truth);
+        let bound = Exact::from_rational(delta.as_rational(), Round::Up).unwrap_or(Exact::ONE);
+        Ok(Self {
+            leak: Bit::new(delta),
+            truth: Bit::new(truth),
+            loss: EpsilonDelta::saturating(epsilon.clone(), bound),
+            epsilon: Epsilon::new(epsilon),
+        })
+    }
+
+    fn tell(&self, bit: bool, scope: &mut Scope<'_>) -> Result<bool, AskError> {
+        Ok(bit == scope.draw(&self.truth)?)
+    }
+}
+
+/// `ln(p / (1 − p))`, rounded up.
+fn log_odds(truth: &Probability) -> Exact {
+    let lie = truth.complement();
+    if lie.is_zero() {
+        return Exact::INFINITY;
+    }
+    let odds = truth.as_rational() / lie.as_rational();
+    let odds = Exact::from_rational(&odds, Round::Up).ok();
+    odds.and_then(|odds| odds.ln(Round::Up))
+        .unwrap_or(Exact::INFINITY)
+}
+
+fn of_bit<M: Measure, A: 'static>(
+    name: &'static str,
+    measure: M,
+    loss: M::Loss,
+    function: impl Fn(bool, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync + 'static,
+) -> OfBit<M, A> {
+    let map = PrivacyMap::constant_up_to(Neighbours, measure, Neighbouring, loss);
+    Measurement::new(
+        name,
+        Space::any::<bool>(Neighbours),
+        map,
+        move |bit, scope| function(**bit, scope),
+    )
+}
+
+/// RR_ε: the bit with probability `truth`, at least one half, and its opposite otherwise.
+///
+/// ε = ln(truth/(1 − truth)), rounded up; tight.
+///
+/// ```
+/// use measures::Neighbouring;
+/// use mechanisms::response::randomized_response;
+/// use queryable::coins::Probability;
+/// let rr = randomized_response(Probability::new(3, 4)?)?;
+/// assert!(rr.map().loss(&Neighbouring)?.to_string().starts_with("1.0986122886681")); // ln 3
+/// let answer: bool = rr.invoke(true)?;
+/// # let _ = answer;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BuildError::OutOfRange`] if `truth` is below one half.
+pub fn randomized_response(truth: Probability) -> Result<OfBit<PureDp, bool>, BuildError> {
+    let law = Truth::new(truth, Probability::ZERO)?;
+    let loss = law.epsilon.clone();
+    Ok(of_bit(
+        "randomized response",
+        PureDp,
+        loss,
+        move |bit, scope| law.tell(bit, scope),
+    ))
+}
+
+/// RR_{ε,δ} (seed 003 Def 2.3): leaks the bit with probability `delta`, and says so; otherwise RR_ε.
+///
+/// The loss is (ε, δ), both rounded up; tight.
+///
+/// # Errors
+/// [`BuildError::OutOfRange`] if `truth` is below one half.
+pub fn leaky_randomized_response(
+    truth: Probability,
+    delta: Probability,
+) -> Result<OfBit<ApproxDp, Response>, BuildError> {
+    let law = Truth::new(truth, delta)?;
+    let loss = law.loss.clone();
+    Ok(of_bit(
+        "leaky randomized response",
+        ApproxDp,
+        loss,
+        move |bit, scope| match scope.draw(&law.leak)? {
+            true => Ok(Response::Leak(bit)),
+            false => law.tell(bit, scope).map(Response::NoLeak),
+        },
+    ))
+}
+
+/// IRR_{ε,δ} (seed 003 Def 2.9): RR_{ε,δ} in two steps. The first answer is the flag, the second the bit; then it halts.
+///
+/// # Errors
+/// [`BuildError::OutOfRange`] if `truth` is below one half.
+pub fn interactive_randomized_response(
+    truth: Probability,
+    delta: Probability,
+) -> Result<OfBit<ApproxDp, Queryable<(), Told>>, BuildError> {
+    let law = Truth::new(truth, delta)?;
+    let loss = law.loss.clone();
+    Ok(of_bit(
+        "interactive randomized response",
+        ApproxDp,
+        loss,
+        move |bit, scope| {
+            scope.spawn(Irr {
+                bit,
+                law: law.clone(),
+                leaks: None,
+            })
+        },
+    ))
+}
+
+struct Irr {
+    bit: bool,
+    law: Truth,
+    leaks: Option<bool>,
+}
+
+impl Machine for Irr {
+    type Query = ();
+    type Answer = Told;
+
+    fn step(&mut self, (): (), scope: &mut Scope<'_>) -> Result<Told, AskError> {
+        match self.leaks {
+            None => {
+                let leaks = scope.draw(&self.law.leak)?;
+                self.leaks = Some(leaks);
+                Ok(if leaks { Told::Leak } else { Told::NoLeak })
+            }
+            Some(leaks) => {
+                scope.halt();
+                let bit = match leaks {
+                    true => self.bit,
+                    false => self.law.tell(self.bit, scope)?,
+                };
+                Ok(Told::Bit(bit))
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A ratio between zero and one, `q`, whose powers are wanted: `e^−rate` for a rational rate, or rational itself.
+
+use std::fmt;
+
+use dashu_int::UBig;
+use dashu_ratio::RBig;
+use exact::{Exact, Round};
+
+use super::fixed::{Bounds, exp_neg};
+
+/// The ratio of neighbouring probabilities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decay {
+    /// `e^−rate`, the rate above zero.
+    Exp {
+        /// The rate.
+        rate: RBig,
+    },
+    /// This number, strictly between zero and one.
+    Ratio(RBig),
+}
+
+impl Decay {
+    /// `q^exponent`.
+    pub(crate) fn power(&self, exponent: &UBig, bits: usize) -> Bounds {
+        match self {
+            Self::Exp { rate } => exp_neg(&(rate * RBig::from(exponent.clone())), bits),
+            Self::Ratio(ratio) => {
+                // Every squaring and product loses a few units, each of which later squarings double.
+                let work = bits + 2 * dashu_base::BitTest::bit_len(exponent) + 4;
+                let base = Bounds::rational(ratio, work);
+                let mut power = Bounds::one(work);
+                for bit in (0..dashu_base::BitTest::bit_len(exponent)).rev() {
+                    power = power.mul(&power, work);
+                    if dashu_base::BitTest::bit(exponent, bit) {
+                        power = power.mul(&base, work);
+                    }
+                }
+                power.narrowed(work, bits)
+            }
+        }
+    }
+
+    /// Bounds on `−ln q`, the loss per unit: the upper one is what may be claimed.
+    ///
+    /// For a rational ratio, `Exact`'s logarithm, or `1 − q ≤ −ln q ≤ (1 − q)/q` where that is tighter: so close to one
+    /// that `Exact` cannot tell.
+    pub(crate) fn rate(&self) -> (RBig, RBig) {
+        match self {
+            Self::Exp { rate } => (rate.clone(), rate.clone()),
+            Self::Ratio(ratio) => {
+                let log = |round: Round| {
+                    let ratio = Exact::from_rational(ratio, round.reversed()).ok()?;
+                    ratio.neg_ln(round)?.to_rational()
+                };
+                let rest = RBig::ONE - ratio;
+                let above = &rest / ratio;
+                let lo = log(Round::Down).map_or(rest.clone(), |log| log.max(rest));
+                let hi = log(Round::Up).map_or(above.clone(), |log| log.min(above));
+                (lo, hi)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Decay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exp { rate } => write!(f, "scale {}", RBig::ONE / rate),
+            Self::Ratio(ratio) => write!(f, "ratio {ratio}"),
+        }
+    }
+}

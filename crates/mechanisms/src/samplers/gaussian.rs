@@ -1,0 +1,352 @@
+//! Discrete Gaussian noise (Canonne, Kamath, Steinke 2020), exactly: `P(x) ∝ e^(−x²/2σ²)` on the integers.
+//!
+//! The magnitude is `width·w + r`: the bucket `w` comes from a table of `e^(−(width·w)²/2σ²)`, the most likely point of
+//! each bucket; `r` is uniform and kept with probability `e^(−r(2·width·w + r)/2σ²)`; the sign is a bit. Zero has one
+//! sign only: minus zero is drawn again, or has no weight where buckets hold one number.
+
+use std::fmt;
+
+use dashu_base::SquareRoot;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
+use queryable::coins::{Distribution, Probability};
+use rand_core::Rng;
+
+use super::{
+    enumeration::{Enumeration, Filled},
+    fixed::{Bounds, exp_neg, magnitude},
+    fraction::Fraction,
+    real::UniformReal,
+    table::{Boundary, Table},
+    thinning::Thinning,
+    width::{Width, below, below_big},
+};
+use crate::error::BuildError;
+
+/// At least this many buckets per σ, and less than twice as many.
+const BUCKETS: u32 = 16;
+/// The largest radius that is enumerated unless asked for.
+const DEFAULT_RADIUS: u64 = 1024;
+/// Digits of an enumerated probability.
+const ENUMERATED_BITS: usize = 128;
+
+/// Discrete Gaussian noise with `P(x) ∝ e^(−x²/2σ²)`.
+///
+/// Added to an integer of sensitivity `d` it satisfies `d²/2σ²`-zCDP (Canonne, Kamath, Steinke 2020 Thm 4); added to
+/// each coordinate of an integer vector, with `d` the L2 sensitivity (ibid. Thm 14 with equal scales). Sampling is exact,
+/// one to three random words for most draws. It does not take constant time, and nothing is claimed about its timing.
+///
+/// ```
+/// use dashu_ratio::RBig;
+/// use mechanisms::samplers::DiscreteGaussian;
+/// use queryable::{Root, machine};
+/// let noise = DiscreteGaussian::with_scale(RBig::from(1000u16))?;
+/// let draws = Root::seeded([7; 32]).spawn(machine(move |(), scope| scope.draw(&noise)))?;
+/// println!("{}", draws.ask(())?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct DiscreteGaussian {
+    variance: RBig,
+    /// `1/2σ²`.
+    rate: RBig,
+    width: Width,
+    table: Table,
+    thinning: Option<Thinning>,
+    enumeration: Enumeration<IBig>,
+}
+
+impl DiscreteGaussian {
+    /// With this `σ²`. (The variance of the noise is slightly below it.)
+    ///
+    /// # Errors
+    /// [`BuildError::NotPositive`].
+    pub fn new(variance: RBig) -> Result<Self, BuildError> {
+        if variance <= RBig::ZERO {
+            return Err(BuildError::not_positive("the variance", variance));
+        }
+        let rate = RBig::ONE / (&variance * RBig::from(2u8));
+        let buckets = RBig::from(BUCKETS * BUCKETS);
+        let width = magnitude(&(&variance / buckets).floor()).sqrt();
+        let width = Width::new(width.max(UBig::ONE));
+        let sigma = magnitude(&variance.ceil()).sqrt() + UBig::ONE;
+        let radius = u64::try_from(sigma).map_or(DEFAULT_RADIUS, |s| s.saturating_mul(8));
+        let noise = Self {
+            variance,
+            thinning: None,
+            rate,
+            width: Width::Small(1),
+            table: Table::new([]),
+            enumeration: Enumeration::new(2 * radius.min(DEFAULT_RADIUS) as usize + 1),
+        };
+        Ok(noise.with_width(width))
+    }
+
+    /// Any width has the same law; it decides only how much is drawn again.
+    pub(super) fn with_width(mut self, width: Width) -> Self {
+        self.thinning = match &width {
+            Width::Small(_) => Thinning::new(&self.rate, &self.rate),
+            Width::Big(_) => None,
+        };
+        self.width = width;
+        self.table = Table::new(self.machine_boundaries());
+        self
+    }
+
+    /// With this `σ`.
+    ///
+    /// # Errors
+    /// [`BuildError::NotPositive`].
+    pub fn with_scale(scale: RBig) -> Result<Self, BuildError> {
+        if scale <= RBig::ZERO {
+            return Err(BuildError::not_positive("the scale", scale));
+        }
+        Self::new(&scale * &scale)
+    }
+
+    /// Enumerates the outcomes from `−radius` to `radius`; sampling is not affected.
+    pub fn enumerating(mut self, radius: u32) -> Self {
+        self.enumeration = Enumeration::new(2 * radius as usize + 1);
+        self
+    }
+
+    /// `σ²`.
+    pub fn variance(&self) -> &RBig {
+        &self.variance
+    }
+
+    /// `1/2σ²`.
+    pub(crate) fn rate(&self) -> &RBig {
+        &self.rate
+    }
+
+    /// Bounds on `P(Y ≥ k)`, or `None` if the normalizing sum has too many terms to be computed.
+    pub(crate) fn upper_tail(&self, k: &IBig, bits: usize) -> Option<Bounds> {
+        if !self.is_summable() {
+            return None;
+        }
+        if *k <= IBig::ZERO {
+            // P(Y ≥ k) = 1 − P(Y ≥ 1 − k), by symmetry.
+            let mirrored = self.upper_tail(&(IBig::ONE - k), bits)?;
+            return Some(mirrored.complement(bits));
+        }
+        let series = Series::new(&self.rate, true, bits + 1);
+        let below = usize::try_from(k - IBig::ONE).ok();
+        let rest = match below.and_then(|below| series.sums.get(below)) {
+            Some(sum) => series.share(sum, bits + 1).complement(bits + 1),
+            // Past the last partial sum, less than a unit is left.
+            None => Bounds {
+                lo: UBig::ZERO,
+                hi: UBig::ONE,
+            },
+        };
+        // The series is half of the whole: its share with bits + 1 digits is the whole's share with bits + 2.
+        Some(rest.narrowed(bits + 2, bits))
+    }
+
+    /// Few enough terms to sum up.
+    fn is_summable(&self) -> bool {
+        magnitude(&self.variance.ceil()) < UBig::ONE << 24usize
+    }
+
+    fn has_narrow_buckets(&self) -> bool {
+        self.width == Width::Small(1)
+    }
+
+    /// `1/2σ²` in units of buckets: `e^(−w²·this)` is the weight of bucket `w`.
+    fn bucket_rate(&self) -> RBig {
+        let width = self.width.to_big();
+        &self.rate * RBig::from(&width * &width)
+    }
+
+    /// Cumulative probabilities of the buckets to 56 digits.
+    fn machine_boundaries(&self) -> Vec<Boundary> {
+        let rate = self.bucket_rate();
+        let first = Fraction::new(&exp_neg(&rate, 64));
+        let square = Fraction::new(&exp_neg(&(rate * RBig::from(2u8)), 64));
+        let (Some(mut step), Some(square)) = (first, square) else {
+            return Vec::new();
+        };
+        let start = 1u128 << if self.has_narrow_buckets() { 63 } else { 64 };
+        let (mut sums, mut lo, mut hi, mut weight) = (vec![(start, start)], start, start, step);
+        while weight.hi >= 1 << 10 {
+            lo += u128::from(weight.lo);
+            hi += u128::from(weight.hi);
+            sums.push((lo, hi));
+            step = step.mul(square);
+            weight = weight.mul(step);
+        }
+        // The weights that follow fall faster than a geometric series with this ratio.
+        hi += u128::from(weight.hi) * (1 << 64) / u128::from(step.hi.wrapping_neg().max(1)) + 1;
+        let boundary = |(below, above): (u128, u128)| Boundary {
+            lo: (((below << 56) / hi) as u64) << 8,
+            hi: ((((above << 56) / lo) as u64).min((1 << 56) - 1) << 8) | 0xff,
+        };
+        sums.into_iter().map(boundary).collect()
+    }
+
+    /// Cumulative probabilities of the buckets, at any precision.
+    fn boundaries(&self, bits: usize) -> Vec<Bounds> {
+        let series = Series::new(&self.bucket_rate(), self.has_narrow_buckets(), bits);
+        series
+            .sums
+            .iter()
+            .map(|sum| series.share(sum, bits))
+            .collect()
+    }
+
+    fn bucket(&self, half: u32, bits: &mut dyn Rng) -> usize {
+        self.table.locate(half).unwrap_or_else(|| {
+            UniformReal::started(UBig::from(half), 32)
+                .locate(|precision| self.boundaries(precision), bits)
+        })
+    }
+
+    /// A magnitude, where zero counts half in narrow buckets and full in wide ones.
+    fn magnitude_small(
+        &self,
+        width: u64,
+        bucket: usize,
+        half: u32,
+        bits: &mut dyn Rng,
+    ) -> Option<u128> {
+        let rest = u128::from(below(width, half, bits));
+        let start = u128::from(width) * bucket as u128;
+        let count = rest * (2 * start + rest);
+        let exact = |precision| exp_neg(&(&self.rate * RBig::from(UBig::from(count))), precision);
+        let kept = match &self.thinning {
+            Some(thinning) => thinning.accept(count, bits, exact),
+            None => UniformReal::new().below(exact, bits),
+        };
+        kept.then_some(start + rest)
+    }
+
+    fn magnitude_big(&self, width: &UBig, bucket: usize, bits: &mut dyn Rng) -> Option<UBig> {
+        let rest = below_big(width, bits);
+        let start = width * UBig::from(bucket);
+        let count = RBig::from(&rest * (UBig::from(2u8) * &start + &rest));
+        let kept = UniformReal::new().below(|p| exp_neg(&(&self.rate * &count), p), bits);
+        kept.then(|| start + rest)
+    }
+
+    /// Half of the normalizing sum, for enumeration. Where it has too many terms it is bounded by its integral:
+    /// `Σ ≤ 1 + σ√2π` (Canonne, Kamath, Steinke 2020 Fact 18), and lower bounds of probabilities get looser by that.
+    fn normalization(&self, bits: usize) -> Series {
+        if self.is_summable() {
+            return Series::new(&self.rate, true, bits);
+        }
+        let sigma = magnitude(&self.variance.ceil()).sqrt() + UBig::ONE;
+        let half = RBig::from(sigma) * RBig::from_parts(12534.into(), 10000u16.into()) + RBig::ONE;
+        Series {
+            sums: Vec::new(),
+            total: Bounds::rational(&half, bits + 64),
+            bits: bits + 64,
+        }
+    }
+
+    fn enumerated(&self) -> &Filled<IBig> {
+        self.enumeration.get(|count| {
+            let bits = ENUMERATED_BITS;
+            let series = self.normalization(bits);
+            let mut all = Vec::with_capacity(count);
+            for index in 0..count {
+                let m = index.div_ceil(2);
+                let square = RBig::from(UBig::from(m) * UBig::from(m));
+                let weight = exp_neg(&(&self.rate * square), series.bits);
+                // The series counts one sign, and half of zero.
+                let mass = series.share(&weight, bits).lower(bits + 1);
+                let sign = if index % 2 == 1 {
+                    IBig::ONE
+                } else {
+                    -IBig::ONE
+                };
+                all.push((sign * IBig::from(m), mass));
+            }
+            all
+        })
+    }
+}
+
+impl Distribution for DiscreteGaussian {
+    type Outcome = IBig;
+
+    fn sample(&self, bits: &mut dyn Rng) -> IBig {
+        loop {
+            let word = bits.next_u64();
+            let minus = word >> 63 == 1;
+            let bucket = self.bucket(word as u32, bits);
+            let magnitude = match &self.width {
+                Width::Small(1) => return signed(minus, bucket as u128),
+                Width::Small(width) => self
+                    .magnitude_small(*width, bucket, bits.next_u32(), bits)
+                    .map(UBig::from),
+                Width::Big(width) => self.magnitude_big(width, bucket, bits),
+            };
+            match magnitude {
+                Some(zero) if zero.is_zero() && minus => (),
+                Some(magnitude) if minus => return -IBig::from(magnitude),
+                Some(magnitude) => return magnitude.into(),
+                None => (),
+            }
+        }
+    }
+
+    fn arity(&self) -> usize {
+        self.enumeration.len()
+    }
+
+    fn outcome(&self, index: usize) -> (IBig, Probability) {
+        self.enumerated().outcome(index)
+    }
+
+    fn missing(&self) -> Probability {
+        self.enumerated().missing()
+    }
+}
+
+impl fmt::Debug for DiscreteGaussian {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DiscreteGaussian(variance {})", self.variance)
+    }
+}
+
+fn signed(minus: bool, magnitude: u128) -> IBig {
+    let value = magnitude as i128;
+    IBig::from(if minus { -value } else { value })
+}
+
+/// `Σ e^(−w²·rate)` over `w ≥ 0`, and its partial sums, at some precision.
+struct Series {
+    sums: Vec<Bounds>,
+    total: Bounds,
+    bits: usize,
+}
+
+impl Series {
+    /// At least `bits` good digits. Zero counts half if asked.
+    fn new(rate: &RBig, half_zero: bool, bits: usize) -> Self {
+        let bits = bits + 64;
+        let mut step = exp_neg(rate, bits);
+        let square = exp_neg(&(rate * RBig::from(2u8)), bits);
+        let mut sum = Bounds::exact(UBig::ONE << (bits - usize::from(half_zero)));
+        let (mut sums, mut weight) = (vec![sum.clone()], step.clone());
+        while weight.lo > UBig::ONE << 24usize {
+            sum = sum.add(&weight);
+            sums.push(sum.clone());
+            step = step.mul(&square, bits);
+            weight = weight.mul(&step, bits);
+        }
+        // The weights that follow fall faster than a geometric series with this ratio.
+        let tail = weight.div(&step.complement(bits), bits);
+        let total = Bounds {
+            lo: sum.lo,
+            hi: sum.hi + tail.hi,
+        };
+        Self { sums, total, bits }
+    }
+
+    /// A part of the sum as a fraction of it, at a lower precision.
+    fn share(&self, part: &Bounds, bits: usize) -> Bounds {
+        part.div(&self.total, self.bits).narrowed(self.bits, bits)
+    }
+}

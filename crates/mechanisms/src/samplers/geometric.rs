@@ -1,0 +1,166 @@
+//! Geometric noise, and what the geometric laws have in common: parameters, and how they are enumerated.
+
+use std::fmt;
+
+use dashu_int::UBig;
+use dashu_ratio::RBig;
+use queryable::coins::{Distribution, Probability};
+use rand_core::Rng;
+
+use super::{
+    decay::Decay,
+    enumeration::{Enumeration, Filled},
+    fixed::{Bounds, magnitude},
+    steps::{Magnitude, Steps},
+};
+use crate::error::BuildError;
+
+/// The largest number of outcomes that are enumerated unless asked for.
+const DEFAULT_RADIUS: u64 = 1024;
+
+/// How far to enumerate unless told: to a tail of 2^-40, if that is not too far.
+pub(super) fn default_radius(decay: &Decay) -> u32 {
+    let far = RBig::from(28u8) / decay.rate().1;
+    let far = magnitude(&far.ceil());
+    u64::try_from(far).map_or(DEFAULT_RADIUS, |far| far.clamp(1, DEFAULT_RADIUS)) as u32
+}
+
+pub(super) fn positive(what: &'static str, value: RBig) -> Result<RBig, BuildError> {
+    if value <= RBig::ZERO {
+        return Err(BuildError::not_positive(what, value));
+    }
+    Ok(value)
+}
+
+pub(super) fn proper(what: &'static str, value: RBig) -> Result<RBig, BuildError> {
+    if value <= RBig::ZERO || value >= RBig::ONE {
+        let expected = "strictly between 0 and 1";
+        return Err(BuildError::out_of_range(what, expected, value));
+    }
+    Ok(value)
+}
+
+/// The number of failures before a success: `P(m) = (1−q)·q^m` for `m ≥ 0`.
+///
+/// ```
+/// use dashu_ratio::RBig;
+/// use mechanisms::samplers::Geometric;
+/// use queryable::coins::Distribution;
+/// let half = Geometric::with_ratio(RBig::from_parts(1.into(), 2u8.into()))?;
+/// assert_eq!(half.outcome(2).1.to_string(), "1/8");
+/// # Ok::<(), mechanisms::BuildError>(())
+/// ```
+#[derive(Clone)]
+pub struct Geometric {
+    steps: Steps,
+    enumeration: Enumeration<UBig>,
+}
+
+impl Geometric {
+    /// With `q = e^(−1/scale)`.
+    ///
+    /// # Errors
+    /// [`BuildError::NotPositive`].
+    pub fn new(scale: RBig) -> Result<Self, BuildError> {
+        let rate = RBig::ONE / positive("the scale", scale)?;
+        Ok(Self::from_decay(Decay::Exp { rate }))
+    }
+
+    /// With a rational `q`, strictly between zero and one.
+    ///
+    /// # Errors
+    /// [`BuildError::OutOfRange`].
+    pub fn with_ratio(ratio: RBig) -> Result<Self, BuildError> {
+        Ok(Self::from_decay(Decay::Ratio(proper("the ratio", ratio)?)))
+    }
+
+    fn from_decay(decay: Decay) -> Self {
+        let outcomes = default_radius(&decay) as usize + 1;
+        Self {
+            steps: Steps::new(decay, false),
+            enumeration: Enumeration::new(outcomes),
+        }
+    }
+
+    /// Enumerates this many outcomes, at least one; sampling is not affected.
+    pub fn enumerating(mut self, outcomes: usize) -> Self {
+        self.enumeration = Enumeration::new(outcomes.max(1));
+        self
+    }
+
+    fn enumerated(&self) -> &Filled<UBig> {
+        self.enumeration.get(|count| {
+            let first = Start::new(&self.steps.decay, |one, q| one - q, Bounds::complement);
+            let value = |m: usize| UBig::from(m);
+            (0..count)
+                .map(|m| (value(m), first.times_power(&self.steps.decay, m)))
+                .collect()
+        })
+    }
+}
+
+impl Distribution for Geometric {
+    type Outcome = UBig;
+
+    fn sample(&self, bits: &mut dyn Rng) -> UBig {
+        match self.steps.draw(bits).1 {
+            Magnitude::Small(m) => UBig::from(m),
+            Magnitude::Big(m) => m,
+        }
+    }
+
+    fn arity(&self) -> usize {
+        self.enumeration.len()
+    }
+
+    fn outcome(&self, index: usize) -> (UBig, Probability) {
+        self.enumerated().outcome(index)
+    }
+
+    fn missing(&self) -> Probability {
+        self.enumerated().missing()
+    }
+}
+
+/// The probability of the first outcome: a rational for a rational ratio, otherwise a lower bound.
+pub(super) enum Start {
+    Rational(RBig),
+    Bound(Bounds),
+}
+
+/// Digits of an enumerated probability that is not rational.
+const ENUMERATED_BITS: usize = 128;
+
+impl Start {
+    pub(super) fn new(
+        decay: &Decay,
+        rational: impl Fn(RBig, &RBig) -> RBig,
+        bound: impl Fn(&Bounds, usize) -> Bounds,
+    ) -> Self {
+        match decay {
+            Decay::Ratio(q) => Self::Rational(rational(RBig::ONE, q)),
+            Decay::Exp { .. } => {
+                let q = decay.power(&UBig::ONE, ENUMERATED_BITS);
+                Self::Bound(bound(&q, ENUMERATED_BITS))
+            }
+        }
+    }
+
+    /// This probability times `q^m`, or a lower bound of it.
+    pub(super) fn times_power(&self, decay: &Decay, m: usize) -> RBig {
+        match (self, decay) {
+            (Self::Rational(first), Decay::Ratio(q)) => first * q.pow(m as isize),
+            (Self::Rational(first), _) => first.clone(),
+            (Self::Bound(first), _) => {
+                let power = decay.power(&UBig::from(m), ENUMERATED_BITS);
+                first.mul(&power, ENUMERATED_BITS).lower(ENUMERATED_BITS)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Geometric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Geometric({})", self.steps.decay)
+    }
+}

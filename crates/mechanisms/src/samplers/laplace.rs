@@ -1,0 +1,145 @@
+//! Discrete Laplace (two-sided geometric) noise.
+
+use std::fmt;
+
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
+use exact::{Exact, Round};
+use queryable::coins::{Distribution, Probability};
+use rand_core::Rng;
+
+use super::{
+    decay::Decay,
+    enumeration::{Enumeration, Filled},
+    fixed::Bounds,
+    geometric::{Start, default_radius, positive, proper},
+    steps::{Magnitude, Steps},
+};
+use crate::error::BuildError;
+
+/// Discrete Laplace noise: `P(x) = (1−q)/(1+q)·q^|x|` on the integers, with `q = e^(−1/scale)` or rational.
+///
+/// Added to an integer of sensitivity `d` it has a loss of `d·(−ln q)`, which is `d/scale` (Ghosh, Roughgarden,
+/// Sundararajan 2009; the sampler is ours, the law that of Canonne, Kamath, Steinke 2020). Sampling is exact, one or two
+/// random words for most draws. It does not take constant time, and nothing is claimed about its timing.
+///
+/// ```
+/// use dashu_ratio::RBig;
+/// use mechanisms::samplers::DiscreteLaplace;
+/// use queryable::{Root, machine};
+/// let noise = DiscreteLaplace::new(RBig::from(10u8))?;
+/// assert_eq!(noise.loss_per_unit().to_string(), "0.1");
+/// let draws = Root::seeded([7; 32]).spawn(machine(move |(), scope| scope.draw(&noise)))?;
+/// println!("{}", draws.ask(())?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct DiscreteLaplace {
+    steps: Steps,
+    enumeration: Enumeration<IBig>,
+}
+
+impl DiscreteLaplace {
+    /// With `q = e^(−1/scale)`.
+    ///
+    /// # Errors
+    /// [`BuildError::NotPositive`].
+    pub fn new(scale: RBig) -> Result<Self, BuildError> {
+        let rate = RBig::ONE / positive("the scale", scale)?;
+        Ok(Self::from_decay(Decay::Exp { rate }))
+    }
+
+    /// With a rational `q`, strictly between zero and one: every probability is rational, and `e^ε = 1/q` per unit.
+    ///
+    /// # Errors
+    /// [`BuildError::OutOfRange`].
+    pub fn with_ratio(ratio: RBig) -> Result<Self, BuildError> {
+        Ok(Self::from_decay(Decay::Ratio(proper("the ratio", ratio)?)))
+    }
+
+    fn from_decay(decay: Decay) -> Self {
+        let radius = default_radius(&decay);
+        Self {
+            steps: Steps::new(decay, true),
+            enumeration: Enumeration::new(2 * radius as usize + 1),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_width(mut self, width: super::width::Width) -> Self {
+        self.steps = Steps::with_width(self.steps.decay, true, width);
+        self
+    }
+
+    /// Enumerates the outcomes from `−radius` to `radius`; sampling is not affected.
+    pub fn enumerating(mut self, radius: u32) -> Self {
+        self.enumeration = Enumeration::new(2 * radius as usize + 1);
+        self
+    }
+
+    /// The pure loss per unit of sensitivity, `−ln q`, rounded up.
+    pub fn loss_per_unit(&self) -> Exact {
+        Exact::from_rational(self.rate(), Round::Up).unwrap_or(Exact::INFINITY)
+    }
+
+    /// An upper bound on `−ln q`; `1/scale` exactly where there is a scale.
+    pub(crate) fn rate(&self) -> &RBig {
+        &self.steps.rate.1
+    }
+
+    fn enumerated(&self) -> &Filled<IBig> {
+        self.enumeration.get(|count| {
+            let decay = &self.steps.decay;
+            let first = Start::new(
+                decay,
+                |one, q| (&one - q) / (&one + q),
+                |q, bits| {
+                    let sum = Bounds::one(bits).add(q);
+                    q.complement(bits).div(&sum, bits)
+                },
+            );
+            let mut all = Vec::with_capacity(count);
+            for index in 0..count {
+                let m = index.div_ceil(2);
+                let value = if index % 2 == 1 {
+                    IBig::from(m)
+                } else {
+                    -IBig::from(m)
+                };
+                all.push((value, first.times_power(decay, m)));
+            }
+            all
+        })
+    }
+}
+
+impl Distribution for DiscreteLaplace {
+    type Outcome = IBig;
+
+    fn sample(&self, bits: &mut dyn Rng) -> IBig {
+        match self.steps.draw(bits) {
+            (false, Magnitude::Small(m)) => IBig::from(m),
+            (true, Magnitude::Small(m)) => IBig::from(-1 - m as i128),
+            (false, Magnitude::Big(m)) => m.into(),
+            (true, Magnitude::Big(m)) => -IBig::from(m + UBig::ONE),
+        }
+    }
+
+    fn arity(&self) -> usize {
+        self.enumeration.len()
+    }
+
+    fn outcome(&self, index: usize) -> (IBig, Probability) {
+        self.enumerated().outcome(index)
+    }
+
+    fn missing(&self) -> Probability {
+        self.enumerated().missing()
+    }
+}
+
+impl fmt::Debug for DiscreteLaplace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DiscreteLaplace({})", self.steps.decay)
+    }
+}

@@ -1,0 +1,160 @@
+//! A number of equal steps down: `P(m) = (1−q)·q^m`, with or without a sign.
+//!
+//! For large scales `m = width·w + r`: the bucket `w` comes from a table, the remainder `r` is uniform and kept with
+//! probability `q^r`. A sign shares the table: it is biased and independent of `m`, so that with `−` standing for
+//! `−(m+1)` the law is symmetric, and zero comes out right without redraws.
+
+use dashu_int::UBig;
+use dashu_ratio::RBig;
+use rand_core::Rng;
+
+use super::{
+    decay::Decay,
+    fixed::{Bounds, magnitude},
+    fraction::Fraction,
+    real::UniformReal,
+    table::{Boundary, Table},
+    thinning::Thinning,
+    width::{Width, below, below_big},
+};
+
+/// Buckets per scale: more make the table longer, fewer make more redraws (one in 32).
+const BUCKETS: u64 = 16;
+/// The table ends where less than `2^-TAIL` is left; there, big integers take over.
+const TAIL: u32 = 18;
+
+/// Draws `m` and, if asked, a sign.
+#[derive(Clone)]
+pub(super) struct Steps {
+    pub(super) decay: Decay,
+    /// Bounds on `−ln q`.
+    pub(super) rate: (RBig, RBig),
+    width: Width,
+    table: Table,
+    thinning: Option<Thinning>,
+    signed: bool,
+}
+
+impl Steps {
+    pub(super) fn new(decay: Decay, signed: bool) -> Self {
+        let width = (RBig::ONE / (decay.rate().1 * RBig::from(BUCKETS))).ceil();
+        let width = Width::new(magnitude(&width).max(UBig::ONE));
+        Self::with_width(decay, signed, width)
+    }
+
+    /// Any width has the same law; it decides only how much is drawn again.
+    pub(super) fn with_width(decay: Decay, signed: bool, width: Width) -> Self {
+        let rate = decay.rate();
+        let thinning = match &width {
+            Width::Small(_) => Thinning::new(&rate.0, &rate.1),
+            Width::Big(_) => None,
+        };
+        let mut steps = Self {
+            decay,
+            rate,
+            width,
+            table: Table::new([]),
+            thinning,
+            signed,
+        };
+        steps.table = Table::new(steps.machine_boundaries());
+        steps
+    }
+
+    /// The probability of passing a bucket, `q^width`, and of passing its non-negative half.
+    fn passing(&self, bits: usize) -> (Bounds, Bounds) {
+        let one = Bounds::one(bits);
+        let bucket = self.decay.power(&self.width.to_big(), bits);
+        let plus = one.div(&one.add(&self.decay.power(&UBig::ONE, bits)), bits);
+        let half = plus.mul(&bucket.complement(bits), bits).complement(bits);
+        (bucket, half)
+    }
+
+    /// Cumulative probabilities of the cells, to 64 digits, until little is left.
+    fn machine_boundaries(&self) -> Vec<Boundary> {
+        let (bucket, half) = self.passing(64);
+        let (Some(ratio), Some(half)) = (Fraction::new(&bucket), Fraction::new(&half)) else {
+            return Vec::new();
+        };
+        let (mut all, mut left, mut left_half) = (Vec::new(), ratio, half);
+        while left.hi >> (64 - TAIL) > 0 || all.is_empty() {
+            if self.signed {
+                all.push(left_half.complement());
+            }
+            all.push(left.complement());
+            left_half = left_half.mul(ratio);
+            left = left.mul(ratio);
+        }
+        all
+    }
+
+    /// Cumulative probabilities of the cells, at any precision.
+    fn boundaries(&self, bits: usize) -> Vec<Bounds> {
+        let work = bits + 32;
+        let (bucket, half) = self.passing(work);
+        let (mut all, mut left, mut left_half) = (Vec::new(), bucket.clone(), half);
+        loop {
+            if self.signed {
+                all.push(left_half.complement(work).narrowed(work, bits));
+            }
+            all.push(left.complement(work).narrowed(work, bits));
+            if left.lo < UBig::ONE << 32usize {
+                return all;
+            }
+            left_half = left_half.mul(&bucket, work);
+            left = left.mul(&bucket, work);
+        }
+    }
+
+    /// The sign (true is minus) and `m`.
+    pub(super) fn draw(&self, bits: &mut dyn Rng) -> (bool, Magnitude) {
+        loop {
+            let word = bits.next_u64();
+            let cell = self.table.locate(word as u32).unwrap_or_else(|| {
+                UniformReal::started(UBig::from(word as u32), 32)
+                    .locate(|precision| self.boundaries(precision), bits)
+            });
+            let (minus, bucket) = match self.signed {
+                true => (cell & 1 == 1, cell >> 1),
+                false => (false, cell),
+            };
+            match &self.width {
+                Width::Small(1) => return (minus, Magnitude::Small(bucket as u128)),
+                Width::Small(width) => {
+                    let rest = below(*width, (word >> 32) as u32, bits);
+                    if self.keep_small(rest, bits) {
+                        let m = u128::from(*width) * bucket as u128 + u128::from(rest);
+                        return (minus, Magnitude::Small(m));
+                    }
+                }
+                Width::Big(width) => {
+                    let rest = below_big(width, bits);
+                    if self.keep(&rest, bits) {
+                        let m = width * UBig::from(bucket) + rest;
+                        return (minus, Magnitude::Big(m));
+                    }
+                }
+            }
+        }
+    }
+
+    /// True with probability `q^rest`.
+    fn keep(&self, rest: &UBig, bits: &mut dyn Rng) -> bool {
+        UniformReal::new().below(|precision| self.decay.power(rest, precision), bits)
+    }
+
+    fn keep_small(&self, rest: u64, bits: &mut dyn Rng) -> bool {
+        match &self.thinning {
+            Some(thinning) => thinning.accept(u128::from(rest), bits, |precision| {
+                self.decay.power(&UBig::from(rest), precision)
+            }),
+            None => self.keep(&UBig::from(rest), bits),
+        }
+    }
+}
+
+/// How many steps were made: below 2^100 where buckets are small, since a table has far fewer than 2^48 cells.
+pub(super) enum Magnitude {
+    Small(u128),
+    Big(UBig),
+}

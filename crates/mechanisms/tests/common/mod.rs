@@ -1,0 +1,137 @@
+//! What the audits share.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use std::sync::Arc;
+
+use auditor::{Factor, Input, Report, audit, player};
+use dashu_ratio::RBig;
+use exact::{Exact, Round};
+use measures::{Measure, Metric};
+use mechanisms::samplers::DiscreteLaplace;
+use odometer::{Domain, Measurement};
+use queryable::{AskError, Queryable, coins::Probability};
+
+pub fn ratio(n: i64, d: u64) -> RBig {
+    RBig::from_parts(n.into(), d.into())
+}
+
+pub fn probability(n: u64, d: u64) -> Probability {
+    Probability::new(n, d).unwrap()
+}
+
+pub fn exact(text: &str) -> Exact {
+    text.parse().unwrap()
+}
+
+/// Discrete Laplace noise with a rational ratio, enumerated to a radius.
+pub fn geometric(n: i64, d: u64, radius: u32) -> DiscreteLaplace {
+    DiscreteLaplace::with_ratio(ratio(n, d))
+        .unwrap()
+        .enumerating(radius)
+}
+
+/// Audits a measurement that answers once.
+pub fn audit_answer<D, MI, M, A>(
+    measurement: &Measurement<D, MI, M, A>,
+    zero: D::Carrier,
+    one: D::Carrier,
+) -> Report<(), A>
+where
+    D: Domain,
+    MI: Metric,
+    M: Measure,
+    A: Clone + Ord + Send + 'static,
+{
+    let data = [Arc::new(zero), Arc::new(one)];
+    let build = |input: Input, root: &queryable::Root| {
+        let (root, data) = (root.clone(), Arc::clone(&data[input.index()]));
+        let measurement = measurement.clone();
+        Ok(player(move |()| {
+            let answer = measurement.invoke_in(&root, Arc::clone(&data));
+            answer.map_err(|error| AskError::failed(error.to_string()))
+        }))
+    };
+    audit(build).asking(1, |_| vec![()]).unwrap()
+}
+
+/// Audits a measurement that answers with a queryable, asked `depth` times any of `queries`.
+pub fn audit_queryable<D, MI, M, Q, A>(
+    measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
+    zero: D::Carrier,
+    one: D::Carrier,
+    depth: usize,
+    queries: &[Q],
+) -> Report<Q, A>
+where
+    D: Domain,
+    MI: Metric,
+    M: Measure,
+    Q: Clone + Send + Sync + 'static,
+    A: Clone + Ord + Send + 'static,
+{
+    audit_offering(measurement, zero, one, depth, |_| queries.to_vec())
+}
+
+/// Audits a measurement that answers with a queryable, asked these queries in this order.
+pub fn audit_script<D, MI, M, Q, A>(
+    measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
+    zero: D::Carrier,
+    one: D::Carrier,
+    script: &[Q],
+) -> Report<Q, A>
+where
+    D: Domain,
+    MI: Metric,
+    M: Measure,
+    Q: Clone + Send + Sync + 'static,
+    A: Clone + Ord + Send + 'static,
+{
+    audit_offering(measurement, zero, one, script.len(), |time| {
+        vec![script[time].clone()]
+    })
+}
+
+fn audit_offering<D, MI, M, Q, A>(
+    measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
+    zero: D::Carrier,
+    one: D::Carrier,
+    depth: usize,
+    offer: impl Fn(usize) -> Vec<Q> + Sync,
+) -> Report<Q, A>
+where
+    D: Domain,
+    MI: Metric,
+    M: Measure,
+    Q: Clone + Send + Sync + 'static,
+    A: Clone + Ord + Send + 'static,
+{
+    let data = [Arc::new(zero), Arc::new(one)];
+    let build = |input: Input, root: &queryable::Root| {
+        let queryable = measurement.invoke_in(root, Arc::clone(&data[input.index()]));
+        queryable.map_err(|error| AskError::failed(error.to_string()))
+    };
+    let next = |history: &[queryable::Round<Q, A>]| offer(history.len());
+    audit(build).asking(depth, next).unwrap()
+}
+
+/// The bounds on δ at this ε: `(least, most)`, as floats. ε is rounded so that both are valid.
+pub fn delta<Q, A>(report: &Report<Q, A>, epsilon: &Exact) -> (f64, f64) {
+    let at = |round| report.delta(&Factor::of_epsilon(epsilon, round).unwrap());
+    let least = at(Round::Up).least.to_f64().value();
+    (least, at(Round::Down).most.to_f64().value())
+}
+
+/// The claimed pure loss holds up to `slack` (what truncated draws leave open), and one per cent less is refuted.
+pub fn is_tight<Q, A>(report: &Report<Q, A>, epsilon: &Exact, slack: f64) {
+    holds(report, epsilon, slack);
+    let less = epsilon.mul(&exact("0.99"), Round::Up);
+    let (least, _) = delta(report, &less);
+    assert!(least > 0.0, "0.99 ε = {less} is not refuted");
+}
+
+/// The claimed pure loss holds up to `slack`.
+pub fn holds<Q, A>(report: &Report<Q, A>, epsilon: &Exact, slack: f64) {
+    let (least, most) = delta(report, epsilon);
+    assert!(most <= slack, "δ({epsilon}) may be {most}");
+    assert!(least <= 0.0, "δ({epsilon}) is at least {least}");
+}

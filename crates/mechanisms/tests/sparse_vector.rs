@@ -1,0 +1,408 @@
+//! Exact audits of sparse vector and of what is built on it, how tight its loss is, and the published variants that are
+//! wrong (catalogue of Lyu, Su, Li 2017, Fig. 1).
+
+mod common;
+
+use std::sync::Arc;
+
+use auditor::{Factor, Input, Report, audit};
+use common::*;
+use dashu_int::IBig;
+use exact::{Exact, Round};
+use measures::{ChangeOneDistance, SymmetricDistance};
+use mechanisms::{
+    monitor::Monitor,
+    samplers::DiscreteLaplace,
+    sparse::{Above, Sensitivity, SparseVector},
+    weights::{MultiplicativeWeights, Subset},
+};
+use odometer::{Odometer, Space};
+use queryable::{
+    AskError, Machine, Root, Scope,
+    coins::{Distribution, Probability},
+    machine,
+};
+
+fn above<Q>(query: Q, threshold: i64) -> Above<Q> {
+    Above { query, threshold }
+}
+
+/// Queries by index, values given by the data: every pattern of changes by one is possible.
+fn by_index(
+    parameters: &SparseVector,
+    sensitivity: Sensitivity,
+) -> odometer::Measurement<
+    odometer::AnyOf<Vec<i64>>,
+    SymmetricDistance,
+    measures::PureDp,
+    queryable::Queryable<Above<usize>, bool>,
+> {
+    let space = Space::any::<Vec<i64>>(SymmetricDistance);
+    parameters.measurement(space, sensitivity, |data: &Vec<i64>, i: &usize| data[*i])
+}
+
+#[test]
+fn sparse_vector_is_as_private_as_claimed() {
+    let queries = [above(0, 0), above(1, 0), above(0, 1), above(1, 1)];
+    for (positives, depth) in [(1, 2), (2, 2)] {
+        let svt = SparseVector::new(positives, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap();
+        let svt = by_index(&svt, Sensitivity::free(1).unwrap());
+        let claimed = svt.map().loss(&1).unwrap();
+        let report = audit_queryable(&svt, vec![0, 1], vec![1, 0], depth, &queries);
+        holds(&report, claimed.value(), 1e-3);
+    }
+}
+
+#[test]
+fn queries_that_move_together_cost_less() {
+    let queries = [above(0, 0), above(1, 0), above(0, 1), above(1, 1)];
+    let svt = SparseVector::new(1, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap();
+    let svt = by_index(&svt, Sensitivity::together(1).unwrap());
+    let claimed = svt.map().loss(&1).unwrap();
+    let report = audit_queryable(&svt, vec![0, 0], vec![1, 1], 2, &queries);
+    holds(&report, claimed.value(), 1e-3);
+    // Declared so, but moving apart: the audit tells.
+    let script = [above(0, 1), above(0, 1), above(1, 1)];
+    let report = audit_script(&svt, vec![0, 1], vec![1, 0], &script);
+    assert!(delta(&report, claimed.value()).0 > 0.0);
+}
+
+/// The probability of "below" to so many queries of one value, then "above" to so many of another, against threshold
+/// zero, in closed form: given the threshold's noise, the answers are independent.
+fn view(
+    (threshold, query): (&DiscreteLaplace, &DiscreteLaplace),
+    (below, times_below): (i64, i32),
+    (above, times_above): (i64, i32),
+) -> f64 {
+    let law = |d: &DiscreteLaplace| -> Vec<(i64, f64)> {
+        let outcomes = (0..d.arity()).map(|i| d.outcome(i));
+        let float = |(x, p): (IBig, Probability)| {
+            (i64::try_from(&x).unwrap(), p.as_rational().to_f64().value())
+        };
+        outcomes.map(float).collect()
+    };
+    let noise = law(query);
+    let probability = |holds: &dyn Fn(i64) -> bool| -> f64 {
+        noise
+            .iter()
+            .filter(|(x, _)| holds(*x))
+            .map(|(_, p)| p)
+            .sum()
+    };
+    let mut sum = 0.0;
+    for (shift, p) in law(threshold) {
+        let is_below = probability(&|x| below + x < shift);
+        let is_above = probability(&|x| above + x >= shift);
+        sum += p * is_below.powi(times_below) * is_above.powi(times_above);
+    }
+    sum
+}
+
+#[test]
+fn the_loss_of_sparse_vector_is_tight() {
+    // Many answers "below" pin the noisy threshold from below, so that the adversary gains from its shift as well as from
+    // both shifts of the last query (or the only one, if it moves as the others do): the whole loss is spent.
+    let noise = (&geometric(1, 2, 60), &geometric(1, 2, 60));
+    let parameters = SparseVector::new(1, noise.0.clone(), noise.1.clone()).unwrap();
+    for (sensitivity, last) in [
+        (Sensitivity::free(1).unwrap(), 1),
+        (Sensitivity::together(1).unwrap(), 0),
+    ] {
+        let claimed = parameters.loss(sensitivity).value().to_f64(Round::Up);
+        let odds = view(noise, (0, 3000), (last, 1)) / view(noise, (1, 3000), (0, 1));
+        let attained = odds.ln();
+        assert!(attained <= claimed + 1e-9 && attained > 0.99 * claimed);
+    }
+}
+
+#[test]
+fn epsilon_is_spent_exactly() {
+    for (epsilon, positives, by) in [("1", 1, 1), ("0.3", 7, 2), ("2.5", 40, 3)] {
+        for sensitivity in [
+            Sensitivity::free(by).unwrap(),
+            Sensitivity::together(by).unwrap(),
+        ] {
+            let svt = SparseVector::for_epsilon(&exact(epsilon), sensitivity, positives).unwrap();
+            assert_eq!(*svt.loss(sensitivity).value(), exact(epsilon));
+        }
+    }
+    let unit = Sensitivity::UNIT;
+    assert!(SparseVector::for_epsilon(&Exact::ZERO, unit, 1).is_err());
+    assert!(SparseVector::for_epsilon(&Exact::INFINITY, unit, 1).is_err());
+    assert!(SparseVector::for_epsilon(&Exact::ONE, unit, 0).is_err());
+    assert!(SparseVector::new(0, geometric(1, 2, 3), geometric(1, 2, 3)).is_err());
+    assert!(Sensitivity::free(0).is_err());
+}
+
+#[test]
+fn it_is_charged_once_and_never_per_query() {
+    let records = Space::any::<Vec<i64>>(SymmetricDistance);
+    let sensitivity = Sensitivity::of_counts::<SymmetricDistance>();
+    let svt = SparseVector::for_epsilon(&exact("0.5"), sensitivity, 1)
+        .unwrap()
+        .of_counts(records);
+    let odometer = Odometer::new(records, measures::Basic::new(measures::PureDp));
+    let session = odometer
+        .open_in(&Root::seeded([2; 32]), vec![5; 10].into())
+        .unwrap();
+    let queryable = session.launch(&svt).unwrap();
+    for _ in 0..200 {
+        assert!(!queryable.ask(above(0..=9, 10_000)).unwrap());
+    }
+    assert!(queryable.ask(above(0..=9, -10_000)).unwrap());
+    assert_eq!(queryable.ask(above(0..=9, 0)), Err(AskError::Halted));
+    assert_eq!(session.privacy_loss(&1).unwrap().to_string(), "0.5");
+}
+
+#[test]
+fn counts_cost_more_when_records_are_replaced() {
+    let svt = SparseVector::for_epsilon(&exact("1"), Sensitivity::UNIT, 3).unwrap();
+    let replaced = svt.of_counts::<i64, _, std::ops::RangeInclusive<i64>>(Space::any::<Vec<i64>>(
+        ChangeOneDistance,
+    ));
+    let added = svt.of_counts::<i64, _, std::ops::RangeInclusive<i64>>(Space::any::<Vec<i64>>(
+        SymmetricDistance,
+    ));
+    assert_eq!(*replaced.map().loss(&1).unwrap().value(), exact("1"));
+    assert!(*added.map().loss(&1).unwrap().value() < exact("1"));
+}
+
+#[test]
+fn comparisons_are_as_accurate_as_published() {
+    // Dwork, Roth 2014 Thm 3.24: with k queries, ε split in halves and α = 8(ln k + ln(2/β))/ε, all answers are right
+    // outside of α with probability 1 − β. Ours splits better, so its error is smaller.
+    let (k, beta, epsilon) = (500, 0.01f64, 1.0);
+    let alpha = (8.0 * ((k as f64).ln() + (2.0 / beta).ln()) / epsilon) as i64;
+    let svt = SparseVector::above_threshold(&exact("1"), Sensitivity::free(1).unwrap()).unwrap();
+    let svt = by_index(&svt, Sensitivity::free(1).unwrap());
+    let mut failures = 0;
+    for seed in 0..100 {
+        let svt = svt
+            .invoke_in(&Root::seeded([seed; 32]), vec![0].into())
+            .unwrap();
+        let all_below = (1..k).all(|_| svt.ask(above(0, alpha)) == Ok(false));
+        let last_above = svt.ask(above(0, -alpha)) == Ok(true);
+        failures += u32::from(!(all_below && last_above));
+    }
+    assert!(
+        failures <= 5,
+        "{failures} of 100 runs failed, with β = 0.01"
+    );
+}
+
+#[test]
+fn the_monitor_is_as_private_as_claimed() {
+    let svt = SparseVector::new(1, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap();
+    let monitor = Monitor::new(svt).measurement(2).unwrap();
+    let claimed = monitor.map().loss(&Exact::ONE).unwrap();
+    let report = audit_queryable(&monitor, vec![0, 1], vec![1, 1], 3, &[0, 1]);
+    holds(&report, claimed.value(), 1e-3);
+    let far = monitor.map().loss(&exact("2")).unwrap();
+    let report = audit_queryable(&monitor, vec![1, 0], vec![0, 1], 3, &[0, 1]);
+    holds(&report, far.value(), 1e-3);
+    assert!(
+        Monitor::new(SparseVector::new(1, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap())
+            .measurement(0)
+            .is_err()
+    );
+}
+
+#[test]
+fn multiplicative_weights_are_as_private_as_claimed() {
+    let noise = || geometric(1, 8, 3);
+    let pmw = MultiplicativeWeights::new((2, 2), (noise(), noise()), noise(), 1, 1).unwrap();
+    let pmw = pmw.measurement();
+    let claimed = pmw.map().loss(&1).unwrap();
+    let queries = [Subset::new(2, |i| i == 0), Subset::new(2, |i| i == 1)];
+    let report = audit_queryable(&pmw, vec![0, 0], vec![0, 1], 2, &queries);
+    holds(&report, claimed.value(), 5e-3);
+}
+
+#[test]
+fn multiplicative_weights_are_as_accurate_as_published() {
+    // Dwork, Roth 2014 Thm 4.11 and 4.14: at most 4·ln|X|/α² corrections, and every answer within α of the truth as long
+    // as the noise stays below a fraction of α.
+    let (universe, size, threshold) = (16, 40_000, 10_000);
+    let corrections = MultiplicativeWeights::corrections_for(universe, size, threshold);
+    let pmw =
+        MultiplicativeWeights::for_epsilon(&exact("2"), universe, size, corrections, threshold)
+            .unwrap();
+    assert_eq!(*pmw.loss().value(), exact("2"));
+    let data: Arc<Vec<usize>> = Arc::new((0..size).map(|i| (i * i) % 5).collect());
+    let answers = pmw
+        .measurement()
+        .invoke_in(&Root::seeded([8; 32]), Arc::clone(&data))
+        .unwrap();
+    let (mut measured, mut worst) = (0, 0);
+    for round in 0..150usize {
+        let subset = |i: usize| (i * 7 + round * round) % 11 < 1 + round % 9;
+        let truth = data.iter().filter(|&&x| subset(x)).count() as i64;
+        let answer = answers.ask(Subset::new(universe, subset)).unwrap();
+        measured += u32::from(answer.measured);
+        worst = worst.max((answer.count - truth).abs());
+    }
+    assert!(
+        measured > 0 && measured < corrections,
+        "{measured} of {corrections}"
+    );
+    assert!(worst < threshold * 3 / 2, "{worst}");
+    assert!(answers.ask(Subset::new(3, |_| true)).is_err());
+}
+
+#[test]
+fn senseless_weights_are_refused() {
+    let one = exact("1");
+    assert!(MultiplicativeWeights::for_epsilon(&one, 0, 10, 1, 1).is_err());
+    assert!(MultiplicativeWeights::for_epsilon(&one, 2, 0, 1, 1).is_err());
+    assert!(MultiplicativeWeights::for_epsilon(&one, 2, 10, 0, 1).is_err());
+    assert!(MultiplicativeWeights::for_epsilon(&one, 2, 10, 1, 0).is_err());
+    assert!(MultiplicativeWeights::for_epsilon(&Exact::ZERO, 2, 10, 1, 1).is_err());
+    let pmw = MultiplicativeWeights::for_epsilon(&one, 2, 3, 1, 1)
+        .unwrap()
+        .measurement();
+    assert!(pmw.invoke(vec![0, 1]).is_err());
+    assert!(pmw.invoke(vec![0, 1, 2]).is_err());
+}
+
+// The published variants. Each takes pairs of query values, one for either input; thresholds are 0, as in the catalogue.
+
+/// What a variant does.
+#[derive(Clone)]
+struct Variant {
+    threshold: DiscreteLaplace,
+    /// None for Algorithm 5: no noise on queries at all.
+    query: Option<DiscreteLaplace>,
+    /// How many positives before it halts; none means never.
+    positives: Option<u32>,
+    /// Shows the noisy value of a positive, as Algorithm 3 does.
+    shows: bool,
+    /// Draws new threshold noise after a positive, as Algorithm 2 does.
+    redraws: bool,
+}
+
+/// An answer: below, or above with the value if it is shown.
+type Answer = Option<Option<i64>>;
+
+impl Variant {
+    fn machine(&self, input: Input) -> impl Machine<Query = (i64, i64), Answer = Answer> + 'static {
+        let variant = self.clone();
+        let mut drawn: Option<IBig> = None;
+        let mut left = self.positives;
+        machine(move |values: (i64, i64), scope: &mut Scope<'_>| {
+            let threshold = match drawn.take() {
+                Some(drawn) => drawn,
+                None => scope.draw(&variant.threshold)?,
+            };
+            let mut value = IBig::from(input.pick(values.0, values.1));
+            if let Some(noise) = &variant.query {
+                value += scope.draw(noise)?;
+            }
+            let above = value >= threshold;
+            if !(above && variant.redraws) {
+                drawn = Some(threshold);
+            }
+            if !above {
+                return Ok(None);
+            }
+            if let Some(left) = &mut left {
+                *left -= 1;
+                if *left == 0 {
+                    scope.halt();
+                }
+            }
+            Ok(Some(variant.shows.then(|| i64::try_from(&value).unwrap())))
+        })
+    }
+
+    /// Asks these pairs of values, in this order.
+    fn audit(&self, queries: &[(i64, i64)]) -> Report<(i64, i64), Answer> {
+        let build = |input: Input, root: &Root| root.spawn(self.machine(input));
+        let next = |history: &[queryable::Round<_, _>]| vec![queries[history.len()]];
+        audit(build).asking(queries.len(), next).unwrap()
+    }
+}
+
+/// δ is above zero at `e^ε = factor`.
+fn is_refuted(report: &Report<(i64, i64), Answer>, factor: u64) {
+    let delta = report.delta(&Factor::new(factor, 1).unwrap());
+    assert!(delta.least > ratio(0, 1), "{delta} at e^ε = {factor}");
+}
+
+#[test]
+fn algorithm_2_is_right() {
+    // Dwork, Roth 2014: threshold noise c/ε₁, drawn anew after each positive; query noise 2c/ε₂. With c = 2 and all
+    // ratios 1/6: ε = 2 ln 6 + 4 ln 6.
+    let variant = Variant {
+        threshold: geometric(1, 6, 4),
+        query: Some(geometric(1, 6, 4)),
+        positives: Some(2),
+        shows: false,
+        redraws: true,
+    };
+    let report = variant.audit(&[(0, 1), (1, 0)]);
+    let delta = report.delta(&Factor::new(6u64.pow(6), 1).unwrap());
+    assert!(delta.most < ratio(1, 500), "{delta}");
+}
+
+#[test]
+fn algorithm_3_leaks_by_its_numeric_answers() {
+    // Roth 2011: noise 1/ε₁ and c/ε₂, and the same query noise shown. With c = 1 and ratios 1/5 it claims e^ε = 25.
+    let variant = Variant {
+        threshold: geometric(1, 5, 6),
+        query: Some(geometric(1, 5, 6)),
+        positives: Some(1),
+        shows: true,
+        redraws: false,
+    };
+    is_refuted(&variant.audit(&[(0, 1), (0, 1), (1, 0)]), 25);
+}
+
+#[test]
+fn algorithm_4_forgets_the_number_of_positives() {
+    // Lee, Clifton 2014: ε₁ = ε/4, ε₂ = 3ε/4, query noise 1/ε₂ for any c. With ratios 1/2 and 1/8 it claims e^ε = 16.
+    let variant = Variant {
+        threshold: geometric(1, 2, 16),
+        query: Some(geometric(1, 8, 5)),
+        positives: Some(2),
+        shows: false,
+        redraws: false,
+    };
+    let report = variant.audit(&[(-1, 0), (0, -1)]);
+    is_refuted(&report, 16);
+    // What it has instead is (1 + 6c)/4·ε: 2^13 here.
+    let delta = report.delta(&Factor::new(1 << 13, 1).unwrap());
+    assert!(delta.most < ratio(1, 5000), "{delta}");
+}
+
+#[test]
+fn algorithm_5_without_query_noise_has_no_guarantee() {
+    // Stoddard et al. 2014: "below" for (0 | 1) and "above" for (1 | 0) is impossible under one input.
+    let variant = Variant {
+        threshold: geometric(1, 2, 50),
+        query: None,
+        positives: None,
+        shows: false,
+        redraws: false,
+    };
+    let report = variant.audit(&[(0, 1), (1, 0)]);
+    for factor in [4, 1000, 1_000_000, 1_000_000_000] {
+        is_refuted(&report, factor);
+    }
+}
+
+#[test]
+fn algorithm_6_without_a_cutoff_has_no_guarantee() {
+    // Chen et al. 2015: noise 1/ε₁ and 1/ε₂, and no end. With ratios 1/5 it claims e^ε = 25.
+    let variant = Variant {
+        threshold: geometric(1, 5, 5),
+        query: Some(geometric(1, 5, 5)),
+        positives: None,
+        shows: false,
+        redraws: false,
+    };
+    is_refuted(&variant.audit(&[(-1, 0), (0, -1), (-1, 0)]), 25);
+    // In closed form, with n answers of either kind: the loss grows with n without end.
+    let noise = (&geometric(1, 5, 30), &geometric(1, 5, 30));
+    let loss = |n| (view(noise, (0, n), (1, n)) / view(noise, (1, n), (0, n))).ln();
+    assert!(loss(2) < loss(10) && loss(10) < loss(50) && loss(50) > 20.0 * 25f64.ln());
+}

@@ -1,0 +1,195 @@
+//! OpenDP's noninteractive measurements as ours.
+
+use std::borrow::Cow;
+
+use measures::{MapError, PrivacyMap};
+use odometer::Measurement;
+use opendp::{
+    core::{Measure as TheirMeasure, Measurement as TheirMeasurement},
+    error::Fallible,
+};
+
+use crate::{
+    constructor::Constructor,
+    correspondence::{Correspondence, Counterpart},
+    distance::OpendpDistance,
+    error::{BridgeError, at_release, in_full},
+    memo::Memo,
+    space::{OpendpDomain, OpendpMetric, OpendpSpace, SharedDomain, SharedMetric, space_of},
+};
+
+/// A measurement of ours on OpenDP's data.
+pub type Imported<DI, MI, C, A> = Measurement<OpendpDomain<DI>, OpendpMetric<MI>, C, A>;
+
+/// An OpenDP measurement as a measurement of ours, in the measure of ours that corresponds to OpenDP's.
+///
+/// The constructor is called once now, and once on each thread that runs the measurement or asks its map. Its domain,
+/// metric and measure are kept and compared. OpenDP's maps bound the loss; NaN, negative and failing ones are errors.
+///
+/// The noise comes from *OpenDP's* generator, not from our coins: seeds and scripts have no effect, and the auditor cannot
+/// enumerate it. Enable the feature `use-openssl` in the final binary; without it OpenDP calls its generator non-secure.
+///
+/// ```
+/// use measures::{Basic, PureDp};
+/// use odometer::Odometer;
+/// use opendp::{domains::AtomDomain, measurements::make_laplace, metrics::AbsoluteDistance};
+/// use opendp_bridge::{measurement, theirs};
+/// let laplace = measurement("laplace", || {
+///     make_laplace::<_, _, theirs::Pure>(AtomDomain::<i32>::default(), AbsoluteDistance::<i32>::default(), 2.0, None)
+/// })?;
+/// let session = Odometer::new(laplace.space().clone(), Basic::new(PureDp)).open(42)?;
+/// let answer: i32 = session.launch(&laplace)?;
+/// assert_eq!(session.privacy_loss(&"1".parse()?)?.to_string(), "0.5");
+/// # let _ = answer;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The answer must be able to cross threads. OpenDP's queryables cannot: for those there is
+/// [`interactive`](crate::interactive).
+///
+/// # Errors
+/// [`BridgeError::Construction`] with OpenDP's text, if the constructor fails.
+pub fn measurement<DI, MI, MO, TO>(
+    name: impl Into<Cow<'static, str>>,
+    constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, MO, TO>> + Send + Sync + 'static,
+) -> Result<Imported<DI, MI, MO::Ours, TO>, BridgeError>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    MO: Counterpart + 'static,
+    TO: Send + 'static,
+{
+    let constructor = Constructor::new(constructor);
+    let measure = constructor.build()?.output_measure.ours();
+    import(name.into(), measure, constructor)
+}
+
+/// As [`measurement`], in a measure of ours of your choice: for Rényi privacy, whose orders OpenDP does not name, and for
+/// measures of your own.
+///
+/// ```
+/// use measures::RenyiDp;
+/// # use opendp::{core::{Function, Measurement, PrivacyMap}, domains::AtomDomain, metrics::AbsoluteDistance};
+/// use opendp_bridge::{measurement_in, theirs};
+/// # let build = || Measurement::new(AtomDomain::<i32>::default(), AbsoluteDistance::<i32>::default(), theirs::Renyi,
+/// #     Function::new(|x: &i32| *x), PrivacyMap::new(|_| Function::new(|alpha: &f64| alpha / 2.0)));
+/// let at_two = measurement_in("rényi", RenyiDp::new(2u32.into())?, build)?;
+/// assert_eq!(at_two.map().loss(&"1".parse()?)?.to_string(), "1 at order 2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`measurement`], and [`BridgeError::Unstable`] if OpenDP's measure is another than the measure corresponds to.
+pub fn measurement_in<DI, MI, C, TO>(
+    name: impl Into<Cow<'static, str>>,
+    measure: C,
+    constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, C::Theirs, TO>> + Send + Sync + 'static,
+) -> Result<Imported<DI, MI, C, TO>, BridgeError>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    C: Correspondence,
+    TO: Send + 'static,
+{
+    import(name.into(), measure, Constructor::new(constructor))
+}
+
+fn import<DI, MI, C, TO>(
+    name: Cow<'static, str>,
+    measure: C,
+    constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+) -> Result<Imported<DI, MI, C, TO>, BridgeError>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    C: Correspondence,
+    TO: Send + 'static,
+{
+    let Parts {
+        space,
+        map,
+        constructor,
+    } = parts(measure, constructor)?;
+    Ok(Measurement::new(name, space, map, move |data, _| {
+        let data = &**data;
+        constructor.with(|theirs| theirs.invoke(data).map_err(|error| at_release(&error)))?
+    }))
+}
+
+/// What every import of a measurement starts with.
+pub(crate) struct Parts<DI, MI, C, TO>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    C: Correspondence,
+{
+    pub(crate) space: OpendpSpace<DI, MI>,
+    pub(crate) map: PrivacyMap<OpendpMetric<MI>, C>,
+    /// Builds the same as the first time, or fails.
+    pub(crate) constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+}
+
+pub(crate) fn parts<DI, MI, C, TO>(
+    measure: C,
+    constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+) -> Result<Parts<DI, MI, C, TO>, BridgeError>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    C: Correspondence,
+    TO: 'static,
+{
+    let first = constructor.build()?;
+    let (domain, metric) = (first.input_domain.clone(), first.input_metric.clone());
+    let expected = (domain.clone(), metric.clone(), measure.theirs());
+    check(&expected, &first)?;
+    let constructor = constructor.checked(move |now| check(&expected, now));
+    let (known, asked, counted_in) = (Memo::new(), constructor.clone(), measure.clone());
+    let map = PrivacyMap::new(OpendpMetric(metric.clone()), measure, move |d_in| {
+        known.get_or(d_in, || ask(&asked, &counted_in, d_in))
+    });
+    Ok(Parts {
+        space: space_of(&domain, &metric),
+        map,
+        constructor,
+    })
+}
+
+/// Is it on the same data and in the same measure?
+fn check<DI: SharedDomain, MI: SharedMetric, MO: TheirMeasure, TO>(
+    first: &(DI, MI, MO),
+    now: &TheirMeasurement<DI, MI, MO, TO>,
+) -> Result<(), BridgeError> {
+    let (domain, metric, measure) = first;
+    if *domain == now.input_domain && *metric == now.input_metric && *measure == now.output_measure
+    {
+        return Ok(());
+    }
+    Err(BridgeError::Unstable {
+        first: format!("{domain:?}, {metric:?}, {measure:?}"),
+        now: format!("{now:?}"),
+    })
+}
+
+/// Asks OpenDP's privacy map.
+fn ask<DI, MI, C, TO>(
+    constructor: &Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+    measure: &C,
+    d_in: &<MI::Distance as OpendpDistance>::Ours,
+) -> Result<C::Loss, MapError>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    C: Correspondence,
+    TO: 'static,
+{
+    let failed = |reason: String| MapError::failed(d_in, reason);
+    let asked = constructor.with(|theirs| {
+        let distance = MI::Distance::at_least(d_in).map_err(|error| failed(error.to_string()))?;
+        let d_out = theirs
+            .map(&distance)
+            .map_err(|error| failed(in_full(&error)))?;
+        measure.loss(&d_out).map_err(|no| no.at(d_in))
+    });
+    asked.unwrap_or_else(|error| Err(failed(error.to_string())))
+}

@@ -1,0 +1,167 @@
+//! OpenDP's domains and metrics as ours. They are kept as they are and compared with OpenDP's own `==`: parameters such
+//! as bounds and sizes count.
+
+use std::fmt;
+
+use measures::{Metric, UnitSteps};
+use odometer::{AnyOf, Domain, Space, Transformation};
+use opendp::{
+    core::{Domain as TheirDomain, Metric as TheirMetric, MetricSpace},
+    metrics,
+};
+
+use crate::{distance::OpendpDistance, error::BridgeError};
+
+/// A domain of OpenDP's that may cross threads, with its data. Implemented for all that can.
+pub trait SharedDomain:
+    TheirDomain<Carrier: Send + Sync + 'static> + Send + Sync + 'static
+{
+}
+
+impl<D: TheirDomain<Carrier: Send + Sync + 'static> + Send + Sync + 'static> SharedDomain for D {}
+
+/// A metric of OpenDP's with distances that we know. Implemented for all that have.
+pub trait SharedMetric: TheirMetric<Distance: OpendpDistance> + Send + Sync + 'static {}
+
+impl<MI: TheirMetric<Distance: OpendpDistance> + Send + Sync + 'static> SharedMetric for MI {}
+
+/// A domain of OpenDP's.
+#[derive(Clone, PartialEq)]
+pub struct OpendpDomain<D>(pub D);
+
+impl<D: fmt::Debug> fmt::Debug for OpendpDomain<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<D: SharedDomain> Domain for OpendpDomain<D> {
+    type Carrier = D::Carrier;
+
+    /// OpenDP's `member`; where that fails, no.
+    fn contains(&self, data: &D::Carrier) -> bool {
+        self.0.member(data).unwrap_or(false)
+    }
+}
+
+/// A metric of OpenDP's.
+#[derive(Clone, PartialEq)]
+pub struct OpendpMetric<MI>(pub MI);
+
+impl<MI: fmt::Debug> fmt::Debug for OpendpMetric<MI> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<MI: SharedMetric> Metric for OpendpMetric<MI> {
+    type Distance = <MI::Distance as OpendpDistance>::Ours;
+}
+
+/// Replacing records one by one stays in every domain of OpenDP's, sized ones included. (Adding and removing does not,
+/// so the symmetric distance is not listed here: OpenDP's maps know larger distances by themselves.)
+impl UnitSteps for OpendpMetric<metrics::ChangeOneDistance> {}
+/// As for `ChangeOneDistance`.
+impl UnitSteps for OpendpMetric<metrics::HammingDistance> {}
+
+/// A space of ours made of an OpenDP domain and an OpenDP metric.
+pub type OpendpSpace<DI, MI> = Space<OpendpDomain<DI>, OpendpMetric<MI>>;
+
+/// OpenDP's domain and metric as a space of ours, for odometers on the data that OpenDP's measurements take.
+///
+/// ```
+/// use measures::{Basic, PureDp};
+/// use odometer::Odometer;
+/// use opendp::{domains::{AtomDomain, VectorDomain}, metrics::SymmetricDistance};
+/// use opendp_bridge::space;
+/// let ages = space(VectorDomain::new(AtomDomain::<i32>::default()), SymmetricDistance)?;
+/// let session = Odometer::new(ages, Basic::new(PureDp)).open(vec![31, 47])?;
+/// assert_eq!(session.privacy_loss(&1)?.to_string(), "0");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BridgeError::Construction`] if OpenDP says that they do not go together.
+pub fn space<DI, MI>(domain: DI, metric: MI) -> Result<OpendpSpace<DI, MI>, BridgeError>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    (DI, MI): MetricSpace,
+{
+    (domain.clone(), metric.clone()).check_space()?;
+    Ok(space_of(&domain, &metric))
+}
+
+pub(crate) fn space_of<DI: Clone, MI: Clone>(domain: &DI, metric: &MI) -> OpendpSpace<DI, MI> {
+    Space {
+        domain: OpendpDomain(domain.clone()),
+        metric: OpendpMetric(metric.clone()),
+    }
+}
+
+/// A metric of OpenDP's that means the same as one of ours.
+pub trait SameMetric: SharedMetric {
+    /// The metric of ours.
+    type Ours: Metric<Distance = <Self::Distance as OpendpDistance>::Ours> + Default;
+}
+
+impl SameMetric for metrics::SymmetricDistance {
+    type Ours = measures::SymmetricDistance;
+}
+
+impl SameMetric for metrics::ChangeOneDistance {
+    type Ours = measures::ChangeOneDistance;
+}
+
+impl<Q> SameMetric for metrics::AbsoluteDistance<Q>
+where
+    Q: OpendpDistance<Ours = exact::Exact> + Send + Sync,
+{
+    type Ours = measures::AbsoluteDistance;
+}
+
+impl<Q> SameMetric for metrics::L1Distance<Q>
+where
+    Q: OpendpDistance<Ours = exact::Exact> + Send + Sync,
+{
+    type Ours = measures::L1Distance;
+}
+
+impl<Q> SameMetric for metrics::L2Distance<Q>
+where
+    Q: OpendpDistance<Ours = exact::Exact> + Send + Sync,
+{
+    type Ours = measures::L2Distance;
+}
+
+/// From an OpenDP space to the space of ours with the same data and the same metric: `(&same_data(space) >> &mechanism)?`
+/// brings a mechanism of ours, made for our own spaces, under an odometer on OpenDP's data.
+///
+/// Distances stay as they are. The data are cloned when the first launch needs them.
+///
+/// ```
+/// use measures::{PrivacyMap, PureDp, SymmetricDistance};
+/// use odometer::{Measurement, Space};
+/// use opendp::{domains::{AtomDomain, VectorDomain}, metrics};
+/// use opendp_bridge::{same_data, space};
+/// let ages = space(VectorDomain::new(AtomDomain::<i32>::default()), metrics::SymmetricDistance)?;
+/// let ours = Space::any::<Vec<i32>>(SymmetricDistance);
+/// let nothing = Measurement::new("nothing", ours, PrivacyMap::linear(SymmetricDistance, PureDp, "0".parse()?), |_, _| Ok(()));
+/// let on_ages = (&same_data(&ages) >> &nothing)?;
+/// assert_eq!(on_ages.space(), &ages);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn same_data<DI, MI>(
+    space: &OpendpSpace<DI, MI>,
+) -> Transformation<OpendpDomain<DI>, OpendpMetric<MI>, AnyOf<DI::Carrier>, MI::Ours>
+where
+    DI: SharedDomain<Carrier: Clone>,
+    MI: SameMetric,
+{
+    Transformation::new(
+        space.clone(),
+        Space::new(AnyOf::new(), MI::Ours::default()),
+        |d_in| Ok(d_in.clone()),
+        |data: &DI::Carrier| Ok(data.clone()),
+    )
+}

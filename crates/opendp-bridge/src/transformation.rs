@@ -1,0 +1,97 @@
+//! OpenDP's transformations as ours, so that `transformation >> odometer` and `transformation >> filter` exist (OpenDP
+//! #744).
+
+use measures::MapError;
+use odometer::Transformation;
+use opendp::{core::Transformation as TheirTransformation, error::Fallible};
+
+use crate::{
+    constructor::Constructor,
+    distance::OpendpDistance,
+    error::{BridgeError, at_release, in_full},
+    memo::Memo,
+    space::{OpendpDomain, OpendpMetric, SharedDomain, SharedMetric, space_of},
+};
+
+/// A transformation of ours from OpenDP's data to OpenDP's data.
+pub type ImportedTransformation<DI, MI, DO, MO> =
+    Transformation<OpendpDomain<DI>, OpendpMetric<MI>, OpendpDomain<DO>, OpendpMetric<MO>>;
+
+/// An OpenDP transformation as a transformation of ours.
+///
+/// The constructor is called once now, and once on each thread that transforms data or asks the stability map. Both
+/// domains and both metrics are kept and compared. Distances go into OpenDP rounded up, and come back exactly.
+///
+/// ```
+/// use measures::{Basic, PureDp};
+/// use odometer::Odometer;
+/// use opendp::{domains::{AtomDomain, VectorDomain}, metrics::SymmetricDistance, transformations::make_clamp};
+/// use opendp_bridge::transformation;
+/// let clamp = transformation(|| {
+///     make_clamp(VectorDomain::new(AtomDomain::<i32>::default()), SymmetricDistance, (0, 100))
+/// })?;
+/// let odometer = Odometer::new(clamp.output().clone(), Basic::new(PureDp));
+/// let session = (&clamp >> &odometer)?.open(vec![31, 147])?;
+/// assert_eq!(session.before.privacy_loss(&1)?.to_string(), "0");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BridgeError::Construction`] with OpenDP's text, if the constructor fails.
+pub fn transformation<DI, MI, DO, MO>(
+    constructor: impl Fn() -> Fallible<TheirTransformation<DI, MI, DO, MO>> + Send + Sync + 'static,
+) -> Result<ImportedTransformation<DI, MI, DO, MO>, BridgeError>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    DO: SharedDomain,
+    MO: SharedMetric,
+{
+    let constructor = Constructor::new(constructor);
+    let first = constructor.build()?;
+    let input = space_of(&first.input_domain, &first.input_metric);
+    let output = space_of(&first.output_domain, &first.output_metric);
+    let expected = (input.clone(), output.clone());
+    let constructor = constructor.checked(move |now| {
+        let input = space_of(&now.input_domain, &now.input_metric);
+        let output = space_of(&now.output_domain, &now.output_metric);
+        if expected == (input, output) {
+            return Ok(());
+        }
+        Err(BridgeError::Unstable {
+            first: format!("{:?} to {:?}", expected.0, expected.1),
+            now: format!("{now:?}"),
+        })
+    });
+    let (known, asked) = (Memo::new(), constructor.clone());
+    Ok(Transformation::new(
+        input,
+        output,
+        move |d_in| known.get_or(d_in, || ask(&asked, d_in)),
+        move |data: &DI::Carrier| {
+            constructor.with(|theirs| theirs.invoke(data).map_err(|error| at_release(&error)))?
+        },
+    ))
+}
+
+/// Asks OpenDP's stability map.
+fn ask<DI, MI, DO, MO>(
+    constructor: &Constructor<TheirTransformation<DI, MI, DO, MO>>,
+    d_in: &<MI::Distance as OpendpDistance>::Ours,
+) -> Result<<MO::Distance as OpendpDistance>::Ours, MapError>
+where
+    DI: SharedDomain,
+    MI: SharedMetric,
+    DO: SharedDomain,
+    MO: SharedMetric,
+{
+    let failed = |reason: String| MapError::failed(d_in, reason);
+    let asked = constructor.with(|theirs| {
+        let distance = MI::Distance::at_least(d_in).map_err(|error| failed(error.to_string()))?;
+        let d_out = theirs
+            .map(&distance)
+            .map_err(|error| failed(in_full(&error)))?;
+        d_out.exact().map_err(|error| failed(error.to_string()))
+    });
+    asked.unwrap_or_else(|error| Err(failed(error.to_string())))
+}

@@ -1,0 +1,305 @@
+//! OpenDP's interactive measurements and odometers as queryables of ours: threads, turns, panics, nesting.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use measures::{ApproxZcdp, Basic, PureDp};
+use odometer::{LaunchError, Odometer};
+use opendp::{
+    combinators::{
+        make_adaptive_composition, make_approximate, make_fully_adaptive_composition,
+        make_privacy_filter, make_pureDP_to_zCDP,
+    },
+    core::{Function, Measurement, OdometerAnswer, OdometerQuery, PrivacyMap},
+    domains::AtomDomain,
+    error::Fallible,
+    interactive::Queryable as TheirQueryable,
+    measurements::make_randomized_response_bool,
+    metrics::DiscreteDistance,
+};
+use opendp_bridge::{
+    Built, Constructor, Interactive, Plain, compositor, interactive, interactive_with,
+    open_odometer, privacy_filter,
+    theirs::{Approximate, Concentrated, Pure},
+};
+use queryable::{AskError, Root};
+
+use crate::support::{Any, Coin, coin};
+
+fn bit() -> AtomDomain<bool> {
+    AtomDomain::default()
+}
+
+type Compositor = Measurement<AtomDomain<bool>, DiscreteDistance, Pure, TheirQueryable<Coin, bool>>;
+
+fn make_compositor(losses: Vec<f64>) -> Fallible<Compositor> {
+    make_adaptive_composition(bit(), DiscreteDistance, Pure, 1, losses)
+}
+
+#[test]
+fn a_compositor_is_asked_from_several_threads() -> Result<(), Any> {
+    let four = compositor("four coins", || make_compositor(vec![1.1; 4]))?;
+    let session = Odometer::new(four.space().clone(), Basic::new(PureDp)).open(true)?;
+    let child = session.launch(&four)?;
+    let coin = coin(0.75);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..2 {
+                    child.ask(coin.clone()).unwrap();
+                }
+            });
+        }
+    });
+    // "out of queries": of errors at release only the kind is kept.
+    assert_eq!(
+        child.ask(coin),
+        Err(AskError::failed("OpenDP: FailedFunction"))
+    );
+    assert!(session.privacy_loss(&1)?.to_string().starts_with("4.4"));
+    Ok(())
+}
+
+#[test]
+fn a_deprecated_name_still_goes_through() -> Result<(), Any> {
+    #[allow(deprecated, reason = "it still yields a measurement")]
+    let one = compositor("one coin", || {
+        opendp::combinators::make_sequential_composition(
+            bit(),
+            DiscreteDistance,
+            Pure,
+            1,
+            vec![1.1],
+        )
+    })?;
+    one.invoke(true)?.ask(coin(0.75))?;
+    Ok(())
+}
+
+#[test]
+fn a_compositor_of_compositors() -> Result<(), Any> {
+    let nested = interactive_with(
+        "nested",
+        PureDp,
+        Interactive(Built, Interactive(Built, Plain)),
+        || {
+            make_adaptive_composition::<_, _, _, TheirQueryable<Coin, bool>>(
+                bit(),
+                DiscreteDistance,
+                Pure,
+                1,
+                vec![2.2, 1.1],
+            )
+        },
+    )?;
+    let outer = nested.invoke(true)?;
+    let two = outer.ask(Constructor::new(|| make_compositor(vec![1.1, 1.1])))?;
+    let one = outer.ask(Constructor::new(|| make_compositor(vec![1.1])))?;
+    // Pure privacy composes concurrently: both answer, in any order, after their parent is gone, too.
+    drop(outer);
+    two.ask(coin(0.75))?;
+    one.ask(coin(0.75))?;
+    two.ask(coin(0.75))?;
+    assert!(one.ask(coin(0.75)).is_err());
+    Ok(())
+}
+
+/// A coin in approximate zCDP, which composes only sequentially.
+type SequentialCoin =
+    Measurement<AtomDomain<bool>, DiscreteDistance, Approximate<Concentrated>, bool>;
+
+fn sequential_coin() -> Constructor<SequentialCoin> {
+    Constructor::new(|| {
+        make_approximate(make_pureDP_to_zCDP(make_randomized_response_bool(
+            0.6, false,
+        )?)?)
+    })
+}
+
+fn sequential_pair() -> Fallible<
+    Measurement<
+        AtomDomain<bool>,
+        DiscreteDistance,
+        Approximate<Concentrated>,
+        TheirQueryable<SequentialCoin, bool>,
+    >,
+> {
+    make_adaptive_composition(
+        bit(),
+        DiscreteDistance,
+        Approximate(Concentrated),
+        1,
+        vec![(0.5, 0.0), (0.5, 0.0)],
+    )
+}
+
+#[test]
+fn children_of_a_sequential_session_keep_to_its_turns() -> Result<(), Any> {
+    let pair = compositor("pair", sequential_pair)?;
+    let session = Odometer::new(pair.space().clone(), Basic::new(ApproxZcdp)).open(true)?;
+    let first = session.launch(&pair)?;
+    first.ask(sequential_coin())?;
+    let second = session.launch(&pair)?;
+    assert_eq!(first.ask(sequential_coin()), Err(AskError::OutOfTurn));
+    second.ask(sequential_coin())?;
+    Ok(())
+}
+
+/// An OpenDP measurement that answers a queryable with plain messages. Outsiders cannot construct OpenDP's queryables, so
+/// this one is an odometer's, whose one launch panics when it is asked for its map.
+fn panicking() -> Fallible<
+    Measurement<
+        AtomDomain<bool>,
+        DiscreteDistance,
+        Pure,
+        opendp::core::OdometerQueryable<Coin, bool, u32, f64>,
+    >,
+> {
+    let filter = make_privacy_filter(
+        make_fully_adaptive_composition(bit(), DiscreteDistance, Pure)?,
+        1,
+        10.0,
+    )?;
+    Ok(filter)
+}
+
+fn bomb() -> Constructor<Coin> {
+    Constructor::new(|| {
+        Measurement::new(
+            bit(),
+            DiscreteDistance,
+            Pure,
+            Function::new(|_: &bool| -> bool { panic!("a bomb") }),
+            PrivacyMap::new(|_: &u32| 0.1),
+        )
+    })
+}
+
+#[test]
+fn a_panic_halts_only_the_one() -> Result<(), Any> {
+    let filter = privacy_filter("filter", panicking)?;
+    let session = Odometer::new(filter.space().clone(), Basic::new(PureDp)).open(true)?;
+    let (one, other) = (session.launch(&filter)?, session.launch(&filter)?);
+    let launch = |what: &Constructor<Coin>| OdometerQuery::Invoke(what.clone());
+    one.ask(launch(&coin(0.75)))?;
+    assert!(matches!(one.ask(launch(&bomb())), Err(AskError::Panicked)));
+    assert!(matches!(
+        one.ask(launch(&coin(0.75))),
+        Err(AskError::Panicked)
+    ));
+    other.ask(launch(&coin(0.75)))?;
+    session.launch(&filter)?.ask(launch(&coin(0.75)))?;
+    Ok(())
+}
+
+#[test]
+fn their_filter_is_theirs() -> Result<(), Any> {
+    let filter = privacy_filter("their filter", || {
+        make_privacy_filter(
+            make_fully_adaptive_composition(bit(), DiscreteDistance, Pure)?,
+            1,
+            2.0,
+        )
+    })?;
+    let child = filter.invoke(true)?;
+    child.ask(OdometerQuery::Invoke(coin(0.75)))?;
+    let OdometerAnswer::PrivacyLoss(loss) = child.ask(OdometerQuery::PrivacyLoss(1))? else {
+        panic!();
+    };
+    // Exactly OpenDP's float.
+    let theirs = make_randomized_response_bool(0.75, false)?.map(&1)?;
+    assert_eq!(loss, opendp_bridge::Correspondence::loss(&PureDp, &theirs)?);
+    // A second one passes the budget, and their filter dies of it.
+    assert!(child.ask(OdometerQuery::Invoke(coin(0.75))).is_err());
+    assert!(child.ask(OdometerQuery::PrivacyLoss(1)).is_err());
+    Ok(())
+}
+
+#[test]
+fn the_thread_ends_with_the_last_handle() -> Result<(), Any> {
+    // What lives on the thread holds this; when the thread has ended, it is gone.
+    let alive = Arc::new(());
+    let held = Arc::clone(&alive);
+    let odometer = open_odometer(&Root::from_os()?, PureDp, Plain, true, || {
+        make_fully_adaptive_composition::<_, _, _, bool>(bit(), DiscreteDistance, Pure)
+    })?;
+    let holding = Constructor::new(move || {
+        let held = Arc::clone(&held);
+        Measurement::new(
+            bit(),
+            DiscreteDistance,
+            Pure,
+            Function::new(|x: &bool| *x),
+            PrivacyMap::new(move |_: &u32| {
+                let _held = &held;
+                0.1
+            }),
+        )
+    });
+    odometer.ask(OdometerQuery::Invoke(holding))?;
+    assert!(Arc::strong_count(&alive) > 1);
+    let clone = odometer.clone();
+    drop(odometer);
+    clone.ask(OdometerQuery::PrivacyLoss(1))?;
+    drop(clone);
+    for _ in 0..1000 {
+        if Arc::strong_count(&alive) == 1 {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("the thread is still there");
+}
+
+#[test]
+fn code_on_the_thread_may_not_use_our_sessions() -> Result<(), Any> {
+    let session = Odometer::new(
+        opendp_bridge::space(bit(), DiscreteDistance)?,
+        Basic::new(PureDp),
+    )
+    .open(true)?;
+    let stolen = session.clone();
+    let seen = Arc::new(AtomicUsize::new(0));
+    let witness = Arc::clone(&seen);
+    let echo = Constructor::new(move || {
+        let (stolen, witness) = (stolen.clone(), Arc::clone(&witness));
+        Measurement::new(
+            bit(),
+            DiscreteDistance,
+            Pure,
+            Function::new(move |x: &bool| {
+                let refused = matches!(stolen.privacy_loss(&1), Err(LaunchError::Unusable(_)));
+                witness.fetch_add(usize::from(refused), Ordering::SeqCst);
+                *x
+            }),
+            PrivacyMap::new(|_: &u32| 0.1),
+        )
+    });
+    let one = compositor("one", || make_compositor(vec![1.0]))?;
+    session.launch(&one)?.ask(echo)?;
+    assert_eq!(seen.load(Ordering::SeqCst), 1);
+    Ok(())
+}
+
+#[test]
+fn plain_messages() -> Result<(), Any> {
+    // The only queryables of OpenDP's with plain messages that outsiders can get are made by post-processing.
+    let plain = interactive("plain", || {
+        make_compositor(vec![1.1, 1.1])?
+            >> Function::new_fallible(|inner: &TheirQueryable<Coin, bool>| {
+                use opendp::interactive::{FromPolyQueryable, IntoPolyQueryable};
+                Ok(TheirQueryable::<u8, bool>::from_poly(
+                    inner.clone().into_poly(),
+                ))
+            })
+    })?;
+    let child = plain.invoke(true)?;
+    // The messages are of the wrong type for the compositor inside: an error of OpenDP's, by its kind.
+    assert_eq!(child.ask(7), Err(AskError::failed("OpenDP: FailedCast")));
+    Ok(())
+}

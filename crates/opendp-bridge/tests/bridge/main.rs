@@ -1,0 +1,13 @@
+//! The bridge against real OpenDP, no mock.
+
+mod combinators;
+mod defects;
+mod interactive;
+mod mechanisms;
+mod names;
+mod out;
+mod own_measures;
+mod pipelines;
+mod rounding;
+mod scenarios;
+mod support;
