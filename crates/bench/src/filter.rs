@@ -3,7 +3,7 @@
 use std::{hint::black_box, time::Instant};
 
 use crate::{
-    measure::{Contestant, Effort, compare, print_table},
+    measure::{Contestant, Effort, busy_time, compare, print_table},
     ours, theirs,
 };
 
@@ -13,7 +13,7 @@ const MANY: usize = 1_000_000;
 /// Measures, and prints the table and the bar.
 pub fn run(effort: Effort) {
     let (rounds, their_k) = match effort {
-        Effort::Full => (7, 10_000),
+        Effort::Full => (9, 10_000),
         Effort::Quick => (3, 1_000),
     };
     let single = single_launches(effort);
@@ -21,7 +21,7 @@ pub fn run(effort: Effort) {
     let [fresh_few, fresh_many] = least(rounds, [&|| fresh(FEW), &|| fresh(MANY)]);
     println!(
         "\n{:<44}{FEW:>10}{MANY:>10}{:>8}",
-        "ns per launch after k launches", "ratio"
+        "ns per launch, for k launches", "ratio"
     );
     for (name, few, many) in [
         ("one measurement again and again", few, many),
@@ -29,7 +29,7 @@ pub fn run(effort: Effort) {
     ] {
         println!("{name:<44}{few:>10.1}{many:>10.1}{:>8.2}", many / few);
     }
-    let ours = least(rounds, [&|| repeated(their_k)])[0] * their_k as f64;
+    let ours = least(100 * rounds, [&|| total_of_ours(their_k)])[0];
     let theirs = total_of_theirs(their_k);
     println!(
         "\n{their_k} launches under a filter: ours {:.1} µs, OpenDP {:.1} ms",
@@ -49,7 +49,7 @@ fn single_launches(effort: Effort) -> f64 {
     const BATCH: usize = 1_000;
     let (query, session, bare) = (ours::null(), ours::filter(), ours::odometer());
     let their_query = theirs::null();
-    let mut their_odometer = theirs::odometer();
+    let (mut their_odometer, mut launched) = (theirs::odometer(), 0);
     let timings = compare(
         effort,
         [
@@ -61,7 +61,10 @@ fn single_launches(effort: Effort) -> f64 {
             }),
             Contestant::new("OpenDP odometer invoke", BATCH, || {
                 // A new one now and then: it keeps every map for ever.
-                their_odometer = theirs::odometer();
+                launched += BATCH;
+                if launched > 100_000 {
+                    (their_odometer, launched) = (theirs::odometer(), BATCH);
+                }
                 (0..BATCH)
                     .for_each(|_| theirs::launch(&mut their_odometer, black_box(&their_query)));
             }),
@@ -82,26 +85,22 @@ fn least<const N: usize>(rounds: usize, measured: [&dyn Fn() -> f64; N]) -> [f64
     least
 }
 
-/// Nanoseconds per launch, for `k` launches of one measurement.
+/// Nanoseconds per launch, for `k` launches of one measurement; as often as it takes to make a million of them.
 fn repeated(k: usize) -> f64 {
-    let (session, query) = (ours::filter(), ours::null());
-    ours::launch(&session, &query);
-    // Few launches are over before the processor has warmed up: repeat them.
-    let times = (100_000 / k).max(1);
-    let sessions: Vec<_> = (0..times).map(|_| ours::filter()).collect();
-    let start = Instant::now();
-    for session in &sessions {
-        (0..k).for_each(|_| ours::launch(black_box(session), black_box(&query)));
+    let (query, start) = (ours::null(), Instant::now());
+    let before = busy_time(start);
+    for _ in 0..MANY / k {
+        let session = ours::filter();
+        (0..k).for_each(|_| ours::launch(black_box(&session), black_box(&query)));
     }
-    start.elapsed().as_nanos() as f64 / (times * k) as f64
+    (busy_time(start) - before).as_nanos() as f64 / MANY as f64
 }
 
 /// Nanoseconds per launch, for `k` launches of measurements that were never launched before. Making them is not counted.
 fn fresh(k: usize) -> f64 {
     const CHUNK: usize = 1_000;
-    let times = (100_000 / k).max(1);
-    let mut spent = 0;
-    for _ in 0..times {
+    let mut spent = 0.0;
+    for _ in 0..MANY / k {
         let session = ours::filter();
         for _ in 0..k / CHUNK {
             let queries: Vec<_> = (0..CHUNK).map(|_| ours::null()).collect();
@@ -109,10 +108,18 @@ fn fresh(k: usize) -> f64 {
             queries
                 .iter()
                 .for_each(|query| ours::launch(black_box(&session), query));
-            spent += start.elapsed().as_nanos();
+            spent += start.elapsed().as_nanos() as f64;
         }
     }
-    spent as f64 / (times * k) as f64
+    spent / MANY as f64
+}
+
+/// Nanoseconds in total, for `k` launches under our filter.
+fn total_of_ours(k: usize) -> f64 {
+    let (session, query) = (ours::filter(), ours::null());
+    let start = Instant::now();
+    (0..k).for_each(|_| ours::launch(black_box(&session), black_box(&query)));
+    start.elapsed().as_nanos() as f64
 }
 
 /// Nanoseconds in total, for `k` launches under OpenDP's filter.

@@ -111,3 +111,11 @@ pub fn print_table(timings: &[Timing]) {
         println!("{name:<32}{best:>12.1}{median:>12.1}");
     }
 }
+
+/// The time that this thread has spent on a processor, where the system tells; else the time that has passed. For long
+/// runs that would be interrupted by others.
+pub fn busy_time(start: Instant) -> Duration {
+    let spent = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let spent = spent.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    spent.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}

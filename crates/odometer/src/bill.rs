@@ -168,18 +168,44 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         }
     }
 
-    fn ask(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, LaunchError> {
-        let launch = || self.description().to_string();
-        match guarded(|| self.price(d_in)) {
-            Ok(Ok(quote)) => Ok(quote),
-            Ok(Err(source)) => Err(LaunchError::Map {
-                launch: launch(),
-                source,
-            }),
-            Err(_) => Err(LaunchError::MapPanicked { launch: launch() }),
+    /// As [`quoted`](Self::quoted), onto a list.
+    pub(crate) fn quote_onto(
+        &self,
+        d_in: &MI::Distance,
+        quotes: &mut Vec<Quote<M::Loss>>,
+    ) -> Result<(), LaunchError> {
+        match self.0.first.get() {
+            Some((first, quote)) if first == d_in => {
+                quotes.push(quote.clone());
+                Ok(())
+            }
+            _ => self.guarded(|| self.price(d_in).map(|quote| quotes.push(quote))),
         }
     }
 
+    fn ask(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, LaunchError> {
+        self.guarded(|| self.price(d_in))
+    }
+
+    /// Runs the map.
+    #[inline]
+    fn guarded<X>(&self, ask: impl FnOnce() -> Result<X, MapError>) -> Result<X, LaunchError> {
+        match guarded(ask) {
+            Ok(Ok(answer)) => Ok(answer),
+            failed => Err(self.failed(failed.ok().and_then(Result::err))),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, error: Option<MapError>) -> LaunchError {
+        let launch = self.description().to_string();
+        match error {
+            Some(source) => LaunchError::Map { launch, source },
+            None => LaunchError::MapPanicked { launch },
+        }
+    }
+
+    #[inline]
     fn price(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, MapError> {
         match &self.0.price {
             Price::Direct(map) => map.loss(d_in).map(Quote::Direct),

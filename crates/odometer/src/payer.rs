@@ -6,7 +6,7 @@
 //! deadlock; nothing is allocated.
 
 use std::{
-    cell::{Cell, OnceCell, RefCell},
+    cell::{OnceCell, RefCell},
     sync::Arc,
 };
 
@@ -46,8 +46,6 @@ pub(crate) type Parent<MI, M> = Arc<dyn Payer<MI, M>>;
 pub(crate) struct Launch {
     /// The turn of the launch under every sequential account on the way.
     pub(crate) turns: RefCell<Vec<Turn>>,
-    /// Only if exactly this many launches have been charged to the leaf's account, which takes this.
-    pub(crate) launched: Cell<Option<u64>>,
     /// How many launches this stands for: one, unless a snapshot is restored.
     pub(crate) count: u64,
 }
@@ -56,12 +54,22 @@ pub(crate) struct Launch {
 pub(crate) trait Locks {
     /// Locks and checks everything below, then runs `above`; commits if that agrees.
     fn lock_then(&self, above: &mut dyn FnMut() -> bool);
+
+    /// How many launches the account above must have been charged, exactly, if there is such a condition.
+    fn condition(&self) -> Option<u64>;
 }
 
-/// Below the leaf's account there is nothing.
-pub(crate) struct Bottom;
+/// Below the leaf's account there is nothing but a condition on it.
+pub(crate) struct Bottom {
+    /// Only if exactly this many launches have been charged to the leaf's account.
+    pub(crate) launched: Option<u64>,
+}
 
 impl Locks for Bottom {
+    fn condition(&self) -> Option<u64> {
+        self.launched
+    }
+
     #[inline]
     fn lock_then(&self, above: &mut dyn FnMut() -> bool) {
         above();
@@ -75,6 +83,10 @@ struct Frame<'a, MI: Metric, R: FilterRule> {
 }
 
 impl<MI: Metric, R: FilterRule> Locks for Frame<'_, MI, R> {
+    fn condition(&self) -> Option<u64> {
+        None
+    }
+
     #[inline]
     fn lock_then(&self, above: &mut dyn FnMut() -> bool) {
         self.below
@@ -97,7 +109,7 @@ impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
         let demand = Demand {
             bill,
             quote,
-            launched: launch.launched.take(),
+            launched: below.condition(),
             turns: &launch.turns,
             count: launch.count,
             no: OnceCell::new(),

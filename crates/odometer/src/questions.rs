@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use measures::{Adaptive, FilterRule, Metric, Total, TotalLoss};
+use measures::{Adaptive, FilterRule, Loss, Measure, Metric, Total, TotalLoss};
 
 use crate::{
-    account::{Account, Child, Loss, TallyOf, contradiction},
+    account::{Account, Child, Loss as LossOf, TallyOf, contradiction},
     addresses::AddressMap,
     bill::{Bill, Quote},
     error::{LaunchError, Refusal},
@@ -26,9 +26,9 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
     pub(crate) fn charges(
         &self,
         d_in: &MI::Distance,
-    ) -> Result<Vec<Charged<Loss<R>>>, LaunchError> {
+    ) -> Result<Vec<Charged<LossOf<R>>>, LaunchError> {
         let until = self.launched();
-        let mut charges: Vec<Charged<Loss<R>>> = Vec::new();
+        let mut charges: Vec<Charged<LossOf<R>>> = Vec::new();
         let (mut position, mut read) = (Position::default(), 0);
         while read < until {
             let batch = self.batch(position, |_| false);
@@ -87,13 +87,11 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
         d_in: &MI::Distance,
         held: &Held<'_, MI::Distance, TallyOf<R>>,
         from: Position,
-        quotes: &mut Quotes<Loss<R>>,
+        quotes: &mut Quotes<LossOf<R>>,
     ) -> Result<(), LaunchError> {
         let batch = self.batch(from, |number| quotes.get(number).is_some());
         for (number, bill) in batch.unknown {
-            if quotes.get(number).is_none() {
-                quotes.insert(number, bill.quoted(d_in)?);
-            }
+            quotes.ask(number, &bill, d_in)?;
         }
         let absorbed = self.ruled(|| {
             held.with(|reading| {
@@ -133,7 +131,7 @@ impl<L> Default for Quotes<L> {
     }
 }
 
-impl<L> Quotes<L> {
+impl<L: Loss> Quotes<L> {
     #[inline]
     fn get(&self, number: u32) -> Option<&Quote<L>> {
         let at = number.checked_sub(self.first);
@@ -141,15 +139,23 @@ impl<L> Quotes<L> {
             .or_else(|| self.others.get(&number))
     }
 
-    fn insert(&mut self, number: u32, quote: Quote<L>) {
+    /// Asks for a quote, unless it is there.
+    fn ask<MI: Metric, M: Measure<Loss = L>>(
+        &mut self,
+        number: u32,
+        bill: &Bill<MI, M>,
+        d_in: &MI::Distance,
+    ) -> Result<(), LaunchError> {
         if self.following.is_empty() {
             self.first = number;
         }
         if number as usize == self.first as usize + self.following.len() {
-            self.following.push(quote);
-        } else {
-            self.others.insert(number, quote);
+            return bill.quote_onto(d_in, &mut self.following);
         }
+        if self.get(number).is_none() {
+            self.others.insert(number, bill.quoted(d_in)?);
+        }
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 //! is admitted and charged by all accounts above it before it runs.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::RefCell,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -118,10 +118,10 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
         self.check(measurement)?;
         let launch = Launch {
             turns: RefCell::default(),
-            launched: Cell::new(launched),
             count: 1,
         };
-        self.account.settle(measurement.bill(), &launch, &Bottom)?;
+        self.account
+            .settle(measurement.bill(), &launch, &Bottom { launched })?;
         let turns = launch.turns.into_inner();
         let run = |scope: &mut Scope<'_>| measurement.run(self.data.get()?, scope);
         self.root.run(turns, run).map_err(LaunchError::Failed)
@@ -302,10 +302,10 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     ) -> Result<(), LaunchError> {
         let launch = Launch {
             turns: RefCell::default(),
-            launched: Cell::new(None),
             count,
         };
-        self.account.settle(bill, &launch, &Bottom)
+        self.account
+            .settle(bill, &launch, &Bottom { launched: None })
     }
 
     /// Everything that was charged, at this distance.
