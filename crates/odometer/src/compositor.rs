@@ -27,32 +27,22 @@ enum Order {
 /// measurements they are may still be chosen adaptively. Its rule may be any [`FixedRule`].
 ///
 /// ```
-/// use measures::{ApproxDp, ChildLoss, EpsilonDelta, FixedRule, PrivacyMap, Rule, RuleError, SymmetricDistance};
+/// use measures::fixed::OptimalPure;
+/// use measures::{Epsilon, PrivacyMap, PureDp, SymmetricDistance};
 /// use odometer::{Compositor, Measurement, Space};
-/// # #[derive(Clone, Debug)]
-/// # struct Sum;
-/// # impl Rule for Sum {
-/// #     type Child = ApproxDp;
-/// #     type Total = ApproxDp;
-/// #     fn child(&self) -> ApproxDp { ApproxDp }
-/// #     fn total(&self) -> ApproxDp { ApproxDp }
-/// # }
-/// # impl FixedRule for Sum {
-/// #     fn compose(&self, losses: &[EpsilonDelta]) -> Result<EpsilonDelta, RuleError> {
-/// #         Ok(losses.iter().skip(1).fold(losses[0].clone(), |a, b| EpsilonDelta::new(a.epsilon() + b.epsilon(), a.delta() + b.delta()).unwrap()))
-/// #     }
-/// # }
 /// let records = Space::any::<Vec<i64>>(SymmetricDistance);
-/// let losses = vec!["(0.5, 0)".parse()?, "(0.25, 0)".parse()?];
-/// let compositor = Compositor::new(records, Sum, 1, losses).measurement()?;
-/// assert_eq!(compositor.map().loss(&1)?.to_string(), "(0.75, 0)");
+/// let tenth: Epsilon = "0.1".parse()?;
+/// let optimal = OptimalPure::new("1e-6".parse()?)?;
+/// let compositor = Compositor::new(records, optimal, 1, vec![tenth.clone(); 100]).measurement()?;
+/// assert!(*compositor.map().loss(&1)?.epsilon() < "5".parse()?); // the sum would be 10
 ///
-/// let map = PrivacyMap::constant_up_to(SymmetricDistance, ApproxDp, 1, "(0.25, 0)".parse()?);
+/// let map = PrivacyMap::linear(SymmetricDistance, PureDp, tenth);
 /// let query = Measurement::new("query", records, map, |_, _| Ok(42));
 /// let composition = compositor.invoke(vec![1, 2, 3])?;
-/// composition.launch(&query)?; // takes the first slot, whose loss is larger
-/// composition.launch(&query)?;
-/// assert!(composition.launch(&query).is_err());
+/// for _ in 0..100 {
+///     composition.launch(&query)?;
+/// }
+/// assert!(composition.launch(&query).is_err()); // no slot is left
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Compositor<D: Domain, MI: Metric, R: FixedRule> {

@@ -35,21 +35,10 @@ use crate::{
 /// A rule for losses fixed in advance makes no odometer and no filter:
 ///
 /// ```compile_fail,E0277
-/// # use measures::{ApproxDp, EpsilonDelta, FixedRule, Rule, RuleError, SymmetricDistance};
-/// # use odometer::{Odometer, Space};
-/// # #[derive(Clone, Debug)]
-/// # struct Optimal;
-/// # impl Rule for Optimal {
-/// #     type Child = ApproxDp;
-/// #     type Total = ApproxDp;
-/// #     fn child(&self) -> ApproxDp { ApproxDp }
-/// #     fn total(&self) -> ApproxDp { ApproxDp }
-/// # }
-/// # impl FixedRule for Optimal {
-/// #     fn compose(&self, _: &[EpsilonDelta]) -> Result<EpsilonDelta, RuleError> { Ok(EpsilonDelta::INFINITY) }
-/// # }
+/// use measures::{SymmetricDistance, fixed::Optimal};
+/// use odometer::{Odometer, Space};
 /// let records = Space::any::<Vec<i64>>(SymmetricDistance);
-/// Odometer::new(records, Optimal); // error: `Optimal` is not valid as a filter
+/// Odometer::new(records, Optimal::new("1e-6".parse().unwrap()).unwrap()); // error: `Optimal` is not valid as a filter
 /// ```
 pub struct Odometer<D: Domain, MI: Metric, R: FilterRule> {
     space: Space<D, MI>,
