@@ -126,6 +126,8 @@ pub(crate) struct Demand<'a, MI: Metric, R: FilterRule> {
     pub(crate) turns: &'a RefCell<Vec<Turn>>,
     /// How many launches this stands for: one, unless a snapshot is restored.
     pub(crate) count: u64,
+    /// A refusal leads to another try, so it does not halt the account.
+    pub(crate) tentative: bool,
     /// Set when the account says no.
     pub(crate) no: OnceCell<Box<No<R>>>,
 }
@@ -205,7 +207,7 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
             (Some(cap), Some(Quote::Direct(loss)), Tallies::Plain(spent)) => {
                 let next = spent.after(loss, demand.count);
                 if !self.rule.fits(&cap.gate, &next) {
-                    book.halted = cap.halting;
+                    book.halted = cap.halting && !demand.tentative;
                     return demand.refuse(No::Over(spent.clone()));
                 }
                 above() && {
@@ -218,7 +220,7 @@ impl<MI: Metric, R: FilterRule> Account<MI, R> {
                     return demand.refuse(No::Contradiction);
                 };
                 if !self.rule.fits(&cap.gate, next.total()) {
-                    book.halted = cap.halting;
+                    book.halted = cap.halting && !demand.tentative;
                     return demand.refuse(No::Over(spent.total().clone()));
                 }
                 above() && {

@@ -60,13 +60,17 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
             KEPT.. => mem::take(&mut *kept),
             _ => Kept::default(),
         };
-        let (_, translation) = kept
-            .entry(bill.address())
-            .or_insert_with(|| (bill.clone(), translation));
-        let translation = translation.clone();
+        let faster = kept.get(&bill.address()).map(|(_, known)| known.clone());
+        let (translation, unused) = match faster {
+            Some(faster) => (faster, Some(translation)),
+            None => {
+                kept.insert(bill.address(), (bill.clone(), translation.clone()));
+                (translation, None)
+            }
+        };
         drop(kept);
         // Maps have foreign destructors: they run when nothing is locked.
-        let _ = guarded(|| drop(old));
+        let _ = guarded(|| drop((old, unused)));
         translation
     }
 }

@@ -116,7 +116,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     /// loss is how much of it was spent; at others it is not told.
     ///
     /// # Errors
-    /// As [`filter`](Self::filter).
+    /// As [`filter`](Self::filter), and [`LaunchError::NotInDomain`].
     pub fn filter_machine<C: Catalogue<D, MI, R>>(
         &self,
         d_in: MI::Distance,
@@ -130,6 +130,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     where
         C::Name: 'static,
     {
+        self.space().check_contains(&data)?;
         let filter = self.filter(d_in.clone(), budget)?;
         Ok(driver(
             catalogue,

@@ -72,6 +72,10 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         self
     }
 
+    pub(crate) fn space(&self) -> &Space<D, MI> {
+        &self.space
+    }
+
     pub(crate) fn rule(&self) -> &R {
         &self.rule
     }

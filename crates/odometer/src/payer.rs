@@ -48,6 +48,8 @@ pub(crate) struct Launch {
     pub(crate) turns: RefCell<Vec<Turn>>,
     /// How many launches this stands for: one, unless a snapshot is restored.
     pub(crate) count: u64,
+    /// A refusal leads to another try, so it halts no account.
+    pub(crate) tentative: bool,
 }
 
 /// The accounts below, which lock first.
@@ -112,6 +114,7 @@ impl<MI: Metric, R: FilterRule> Payer<MI, R::Child> for Account<MI, R> {
             launched: below.condition(),
             turns: &launch.turns,
             count: launch.count,
+            tentative: launch.tentative,
             no: OnceCell::new(),
         };
         let frame = Frame {

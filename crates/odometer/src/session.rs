@@ -107,18 +107,20 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
         &self,
         measurement: &Measurement<D, MI, R::Child, A>,
     ) -> Result<A, LaunchError> {
-        self.launch_if(measurement, None)
+        self.launch_if(measurement, None, false)
     }
 
     fn launch_if<A: 'static>(
         &self,
         measurement: &Measurement<D, MI, R::Child, A>,
         launched: Option<u64>,
+        tentative: bool,
     ) -> Result<A, LaunchError> {
         self.check(measurement)?;
         let launch = Launch {
             turns: RefCell::default(),
             count: 1,
+            tentative,
         };
         self.account
             .settle(measurement.bill(), &launch, &Bottom { launched })?;
@@ -208,13 +210,15 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     ) -> Result<A, LaunchError> {
         let mut rest = self.rest(d_in)?;
         for _ in 0..TRIES {
-            let refused = match self.launch(&make(&rest)) {
-                Err(error @ LaunchError::Refused(_)) => error,
+            let measurement = make(&rest);
+            match self.launch_if(&measurement, None, true) {
+                Err(LaunchError::Refused(_)) => {}
                 other => return other,
-            };
+            }
             let left = self.rest(d_in)?;
             if left == rest {
-                return Err(refused);
+                // Nobody came in between: it asks for more than there is, and is refused like any other launch.
+                return self.launch(&measurement);
             }
             rest = left;
         }
@@ -303,6 +307,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
         let launch = Launch {
             turns: RefCell::default(),
             count,
+            tentative: false,
         };
         self.account
             .settle(bill, &launch, &Bottom { launched: None })
@@ -328,6 +333,10 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     }
 
     /// Has the halting form refused?
+    pub(crate) fn is_halting(&self) -> bool {
+        self.account.cap().is_some_and(|cap| cap.halting)
+    }
+
     pub(crate) fn has_halted(&self) -> bool {
         self.account.has_halted()
     }
@@ -458,7 +467,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Session<D, MI, R> {
             if !self.account.ruled(within)? {
                 return Err(self.over(measurement, d_in, limit));
             }
-            match self.launch_if(measurement, Some(launched)) {
+            match self.launch_if(measurement, Some(launched), false) {
                 Err(LaunchError::Contended) => {}
                 other => return other,
             }

@@ -27,10 +27,14 @@ pub struct Snapshot<D, L, T> {
     version: u32,
     /// The rule with its parameters: a snapshot is restored only under the same.
     rule: String,
+    /// The metric of the distance.
+    metric: String,
     d_in: D,
     /// The budget, if the session was capped at this distance.
     limit: Option<T>,
-    /// Whether it was of the halting form, and has refused.
+    /// Whether it was of the halting form.
+    halting: bool,
+    /// Whether it has refused, and so halted.
     halted: bool,
     charges: Vec<Charge<L>>,
     /// Of everything above, against snapshots that were cut off or damaged. It is no protection against forgery.
@@ -63,8 +67,10 @@ impl<D: Debug, L: Debug, T: Debug> Snapshot<D, L, T> {
         let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
         sum.add(&self.version);
         sum.add(&self.rule);
+        sum.add(&self.metric);
         sum.add(&self.d_in);
         sum.add(&self.limit);
+        sum.add(&self.halting);
         sum.add(&self.halted);
         self.charges.iter().for_each(|charge| sum.add(charge));
         sum.0
@@ -100,6 +106,14 @@ pub enum RestoreError {
         /// The rule of the snapshot.
         found: String,
     },
+    /// Its distances are those of another metric.
+    #[error("the snapshot counts in the metric {found}, not in {expected}")]
+    Metric {
+        /// The metric of the odometer.
+        expected: String,
+        /// The metric of the snapshot.
+        found: String,
+    },
     /// It says something that no account can have come to.
     #[error("the snapshot is corrupted: {0}")]
     Corrupted(String),
@@ -115,24 +129,32 @@ pub enum RestoreError {
 }
 
 impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
-    /// What has been charged here, at this distance. For a capped session, take the distance of the cap.
+    /// What has been charged here, at this distance: for a capped session, that of its cap.
     ///
     /// # Errors
-    /// [`LaunchError::Map`] if a map does not know its loss at this distance; [`LaunchError::Unsupported`] if there were
-    /// launches inside partitions, which a snapshot cannot hold; [`LaunchError::Unusable`].
+    /// [`LaunchError::Map`] if a map does not know its loss at this distance; [`LaunchError::Unsupported`] at another
+    /// distance than that of the cap, which would be lost, or if there were launches inside partitions, which a snapshot
+    /// cannot hold; [`LaunchError::Unusable`].
     pub fn snapshot(&self, d_in: &MI::Distance) -> Result<SnapshotOf<MI, R>, LaunchError> {
         self.usable()?;
+        if let Some((at, _)) = self.cap()
+            && at != d_in
+        {
+            let why = format!("the session is capped at distance {at}: take the snapshot there");
+            return Err(LaunchError::Unsupported(why));
+        }
         let charges = self
             .charges(d_in)?
             .into_iter()
             .map(charge)
             .collect::<Result<Vec<_>, _>>()?;
-        let cap = self.cap().filter(|(at, _)| *at == d_in);
         let mut snapshot = Snapshot {
             version: VERSION,
             rule: format!("{:?}", self.rule()),
+            metric: format!("{:?}", self.space().metric),
             d_in: d_in.clone(),
-            limit: cap.map(|(_, limit)| limit.clone()),
+            limit: self.cap().map(|(_, limit)| limit.clone()),
+            halting: self.is_halting(),
             halted: self.has_halted(),
             charges,
             checksum: 0,
@@ -171,7 +193,11 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     ) -> Result<Session<D, MI, R>, RestoreError> {
         self.check_snapshot(snapshot)?;
         let limit = snapshot.limit.clone().ok_or(RestoreError::NotAFilter)?;
-        let session = self
+        let odometer = match snapshot.halting {
+            true => self.clone().halting(),
+            false => self.clone(),
+        };
+        let session = odometer
             .filter(snapshot.d_in.clone(), limit)?
             .invoke_in(root, data)?;
         self.recharge(&session, snapshot)?;
@@ -192,6 +218,13 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
             return Err(RestoreError::Rule {
                 expected,
                 found: snapshot.rule.clone(),
+            });
+        }
+        let expected = format!("{:?}", self.space().metric);
+        if snapshot.metric != expected {
+            return Err(RestoreError::Metric {
+                expected,
+                found: snapshot.metric.clone(),
             });
         }
         if snapshot.checksum != snapshot.compute_checksum() {
@@ -240,7 +273,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
         snapshot: &SnapshotOf<MI, R>,
     ) -> Result<Session<D, MI, R>, RestoreError> {
         self.check_snapshot(snapshot)?;
-        if snapshot.limit.is_some() {
+        if snapshot.limit.is_some() || snapshot.halted {
             return Err(RestoreError::IsAFilter);
         }
         let session = self.open_in(root, data)?;

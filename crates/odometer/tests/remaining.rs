@@ -57,3 +57,24 @@ fn a_halted_account_above_leaves_nothing_below() {
     assert!(outer.launch(&noop(epsilon("2"))).is_err());
     assert_eq!(inner.remaining(&1).unwrap(), None);
 }
+
+#[test]
+fn spending_the_rest_halts_a_filter_only_if_it_asks_for_too_much() {
+    let filter = pure().halting().filter(1, epsilon("1")).unwrap();
+    let session = filter.invoke(vec![]).unwrap();
+    let mut tries = 0;
+    // Somebody else is faster while the first measurement is being made.
+    let spent = session.spend_rest(&1, |rest| {
+        tries += 1;
+        if tries == 1 {
+            session.launch(&noop(epsilon("0.75"))).unwrap();
+        }
+        noop(rest.clone())
+    });
+    assert_eq!((spent, tries), (Ok(()), 2));
+    assert_eq!(session.remaining(&1).unwrap(), Some(epsilon("0")));
+
+    let refused = session.spend_rest(&1, |_| noop(epsilon("0.1")));
+    assert!(matches!(refused, Err(LaunchError::Refused(_))));
+    assert_eq!(session.remaining(&1).unwrap(), None);
+}
