@@ -17,7 +17,7 @@ fn anybody_above(threshold: u32) -> Result<Query<bool>, Box<dyn std::error::Erro
     let map = PrivacyMap::linear(SymmetricDistance, PureDp, "1.0987".parse()?);
     let query = Measurement::new(
         "anybody above",
-        Space::any(SymmetricDistance),
+        Space::any::<Vec<u32>>(SymmetricDistance),
         map,
         move |salaries, scope| {
             let truth = salaries.iter().any(|salary| *salary > threshold);
@@ -29,7 +29,7 @@ fn anybody_above(threshold: u32) -> Result<Query<bool>, Box<dyn std::error::Erro
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let salaries = vec![31_000, 45_000, 52_000, 78_000, 120_000];
-    let space = Space::any(SymmetricDistance);
+    let space = Space::any::<Vec<u32>>(SymmetricDistance);
 
     // The organisation may lose 10 in total about any one person.
     let organisation = Odometer::new(space, Basic::new(PureDp)).named("the organisation");
