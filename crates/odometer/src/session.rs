@@ -234,6 +234,31 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
     /// Opens a session below this one in another measure. Every launch there is charged here with its own loss,
     /// converted.
     ///
+    /// ```
+    /// # use measures::{ApproxDp, Basic, PrivacyMap, PureDp, SymmetricDistance, convert::PureToApprox};
+    /// # use odometer::{Measurement, Odometer, Space};
+    /// # let records = Space::any::<Vec<i64>>(SymmetricDistance);
+    /// # let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?);
+    /// # let query = Measurement::new("query", records, map, |_, _| Ok(42));
+    /// let session = Odometer::new(records, Basic::new(ApproxDp)).open(vec![1, 2, 3])?;
+    /// let pure = session.nest_in(Basic::new(PureDp), PureToApprox)?;
+    /// pure.launch(&query)?;
+    /// assert_eq!(session.privacy_loss(&1)?.to_string(), "(0.1, 0)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// What a session has come to is a total, and a total is not the loss of a measurement: it cannot be charged onwards,
+    /// converted or not.
+    ///
+    /// ```compile_fail,E0308
+    /// # use measures::{Basic, GaussianDp, PrivacyMap, SymmetricDistance, adaptive::GaussianComposition};
+    /// # use odometer::{Odometer, Space};
+    /// # let records = Space::any::<Vec<i64>>(SymmetricDistance);
+    /// let session = Odometer::new(records, GaussianComposition).open(vec![1, 2, 3]).unwrap();
+    /// let total = session.privacy_loss(&1).unwrap();
+    /// PrivacyMap::linear(SymmetricDistance, GaussianDp, total); // error: expected `Mu`, found `Total<Mu>`
+    /// ```
+    ///
     /// # Errors
     /// [`LaunchError::TooDeep`], [`LaunchError::Unusable`], [`LaunchError::Measure`] if the conversion is for other
     /// parameters.
