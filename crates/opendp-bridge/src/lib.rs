@@ -28,7 +28,9 @@ pub use interactive::{
 pub use measurement::{Imported, measurement, measurement_in};
 /// OpenDP itself, in the version that the bridge is built for.
 pub use opendp;
-pub use out::{Canary, Guard, GuardedComposition, GuardedQueryable, GuardedSession, export};
+pub use out::{
+    Answered, Canary, Guard, GuardedComposition, GuardedQueryable, GuardedSession, export,
+};
 pub use space::{
     OpendpDomain, OpendpMetric, OpendpSpace, SameMetric, SharedDomain, SharedMetric, same_data,
     space,

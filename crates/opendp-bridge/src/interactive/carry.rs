@@ -28,6 +28,12 @@ pub trait Pose<Q>: Clone + Send + Sync + 'static {
     /// # Errors
     /// If there is no such query.
     fn pose(&self, query: Self::Ours) -> Result<Q, AskError>;
+
+    /// Does OpenDP answer this query without reading data? Then an error tells nothing about them, and what was asked
+    /// lives on. If in doubt, `false`.
+    fn reads_no_data(&self, _query: &Q) -> bool {
+        false
+    }
 }
 
 /// How answers of the type `A` get back from OpenDP's thread.
@@ -127,6 +133,10 @@ where
 }
 
 /// The machine of ours that stands for a queryable on the shelf.
+///
+/// OpenDP's compositors run a child before they check and charge it, so its failure would be free, and could be had again
+/// and again. An error or a panic therefore ends the thread, and is always the same [`AskError::Halted`]: a child that was
+/// too expensive looks the same whether it failed or was refused, and one that was not is within what the whole costs.
 struct Remote<P, C, M> {
     how: Interactive<P, C>,
     shelved: Shelved,
@@ -151,9 +161,16 @@ where
                 .get::<TheirQueryable<Q, A>>(ticket)
                 .cloned()
                 .ok_or(AskError::Halted)?;
-            let answer = theirs.eval(&query).map_err(|error| at_release(&error))?;
-            how.1.cross(answer, shelf)
-        })??;
+            match theirs.eval(&query) {
+                Ok(answer) => how.1.cross(answer, shelf),
+                Err(error) if how.0.reads_no_data(&query) => Err(at_release(&error)),
+                Err(_) => {
+                    shelf.close();
+                    Err(AskError::Halted)
+                }
+            }
+        });
+        let crossed = crossed.unwrap_or(Err(AskError::Halted))?;
         self.how.1.land(crossed, self.shelved.host(), scope)
     }
 }
@@ -209,6 +226,13 @@ where
                     .map_err(|error| AskError::invalid(error.to_string()))?,
             ),
         })
+    }
+
+    fn reads_no_data(
+        &self,
+        query: &OdometerQuery<TheirMeasurement<DI, MI, C::Theirs, TO>, MI::Distance>,
+    ) -> bool {
+        matches!(query, OdometerQuery::PrivacyLoss(_))
     }
 }
 

@@ -1,5 +1,5 @@
 //! The thread on which an interactive OpenDP object lives. Its queryables never leave it; what crosses are jobs, and
-//! answers that may cross threads. The thread ends when the last handle is dropped, or at a panic.
+//! answers that may cross threads. The thread ends when the last handle is dropped, at a panic, or when a job closes it.
 
 use std::{
     any::Any,
@@ -23,7 +23,8 @@ impl Host {
         let work = move || {
             let mut shelf = Shelf::default();
             // OpenDP's code sees data, so it may use no session and no queryable of ours.
-            while let Ok(job) = todo.recv()
+            while !shelf.closed
+                && let Ok(job) = todo.recv()
                 && guarded(|| job(&mut shelf)).is_ok()
             {}
         };
@@ -36,7 +37,7 @@ impl Host {
     /// Does a job there, and waits for it.
     ///
     /// # Errors
-    /// [`AskError::Panicked`], if this job or an earlier one did.
+    /// [`AskError::Panicked`], if this job or an earlier one did, or an earlier one closed the thread.
     pub(crate) fn call<R: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Shelf) -> R + Send + 'static,
@@ -56,6 +57,7 @@ impl Host {
 pub struct Shelf {
     objects: HashMap<u64, Box<dyn Any>>,
     tickets: u64,
+    closed: bool,
 }
 
 impl Shelf {
@@ -64,6 +66,11 @@ impl Shelf {
         self.tickets += 1;
         self.objects.insert(self.tickets, Box::new(object));
         self.tickets
+    }
+
+    /// Ends the thread after this job, with everything that lives there.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
     }
 
     /// The object with this ticket.

@@ -1,8 +1,11 @@
 //! OpenDP's interactive measurements and odometers as queryables of ours.
 //!
 //! OpenDP's queryables are bound to one thread. Each one gets a thread of its own behind a channel, with everything that
-//! it spawns; dropping the last handle ends the thread, and a panic inside halts only what lives there. The handles are
-//! queryables of ours: they cross threads, and they keep to the turns of the session that launched them.
+//! it spawns; dropping the last handle ends the thread, and an error or a panic inside halts only what lives there. The
+//! handles are queryables of ours: they cross threads, and they keep to the turns of the session that launched them.
+//!
+//! OpenDP runs a child before it charges, and does not charge one that fails. So the first error, refusal or panic ends
+//! the thread, and is always [`AskError::Halted`]; only questions for the loss may fail and be asked again.
 
 mod carry;
 mod host;
@@ -76,7 +79,7 @@ where
 /// let child = session.launch(&two)?;
 /// let answer: bool = child.ask(coin.clone())?;
 /// std::thread::scope(|s| s.spawn(|| child.ask(coin.clone())).join().unwrap())?;
-/// assert!(child.ask(coin).is_err()); // "out of queries"
+/// assert!(child.ask(coin).is_err()); // "out of queries", and halted
 /// # let _ = answer;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -229,7 +232,8 @@ fn start<TO, W: Carry<TO>>(
 }
 
 /// Opens an OpenDP odometer on data, as a queryable of ours with answers that may cross threads. It has no privacy map, so
-/// it is no measurement: nothing above it keeps account.
+/// it is no measurement: nothing above it keeps account. A launch that fails ends it, and is not in the
+/// loss that it told last.
 ///
 /// ```
 /// use measures::PureDp;

@@ -12,7 +12,6 @@ use opendp::{
     error::Fallible,
     metrics::DiscreteDistance,
 };
-use queryable::AskError;
 
 use crate::measures::theirs::Pure;
 
@@ -56,9 +55,8 @@ impl Canary {
     /// Does a job, if every compositor above agrees.
     ///
     /// # Errors
-    /// [`AskError::OutOfTurn`] if not. The job was not done then (or, under a wrapper that checks afterwards, what it gave
-    /// is withheld).
-    pub(crate) fn run<R: 'static>(&self, job: impl FnOnce() -> R + 'static) -> Result<R, AskError> {
+    /// If not: nothing was done, or, under a wrapper that checks afterwards, what the job gave is withheld.
+    pub(crate) fn run<R: 'static>(&self, job: impl FnOnce() -> R + 'static) -> Result<R, NoTurn> {
         let done = Rc::new(RefCell::new(None));
         let answer = Rc::clone(&done);
         *self.job.borrow_mut() = Some(Box::new(move || {
@@ -68,9 +66,68 @@ impl Canary {
         let agreed = self.odometer.clone().privacy_loss(0).is_ok();
         let undone = self.job.borrow_mut().take();
         drop(undone);
-        match done.borrow_mut().take() {
+        let result = done.borrow_mut().take();
+        match result {
             Some(result) if agreed => Ok(result),
-            _ => Err(AskError::OutOfTurn),
+            Some(_) => Err(NoTurn::Withheld),
+            None => Err(NoTurn::Undone),
         }
+    }
+}
+
+/// A compositor above has moved on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoTurn {
+    /// The job was not done.
+    Undone,
+    /// The job was done: whatever it charged is charged.
+    Withheld,
+}
+
+#[cfg(test)]
+mod tests {
+    use measures::{Basic, PrivacyMap as OurMap, PureDp};
+    use odometer::{LaunchError, Measurement as OurMeasurement, Odometer};
+    use opendp::{
+        core::OdometerQuery,
+        interactive::{FromPolyQueryable, IntoPolyQueryable, Queryable as TheirQueryable},
+    };
+    use queryable::AskError;
+
+    use super::*;
+    use crate::{out::Guard, space};
+
+    /// A canary under a wrapper that lets everything through, and refuses afterwards.
+    fn refusing_afterwards() -> Canary {
+        let mut canary = Canary::hatch().unwrap();
+        // No answer of an odometer is a `u8`.
+        let wrong = TheirQueryable::<OdometerQuery<Nothing, u32>, u8>::from_poly(
+            canary.odometer.into_poly(),
+        );
+        canary.odometer = OdometerQueryable::from_poly(wrong.into_poly());
+        canary
+    }
+
+    #[test]
+    fn done_and_withheld_is_not_undone() {
+        assert_eq!(Canary::hatch().unwrap().run(|| 7), Ok(7));
+        let ran = Rc::new(RefCell::new(false));
+        let seen = Rc::clone(&ran);
+        let outcome = refusing_afterwards().run(move || *seen.borrow_mut() = true);
+        assert_eq!((outcome, *ran.borrow()), (Err(NoTurn::Withheld), true));
+    }
+
+    #[test]
+    fn a_withheld_launch_says_that_it_was_charged() {
+        let space = space(AtomDomain::<bool>::default(), DiscreteDistance).unwrap();
+        let map = OurMap::linear(space.metric.clone(), PureDp, "0.5".parse().unwrap());
+        let truth = OurMeasurement::new("truth", space.clone(), map, |data, _| Ok(**data));
+        let session = Odometer::new(space, Basic::new(PureDp)).open(true).unwrap();
+        let guarded = session.clone().guard(&refusing_afterwards());
+        assert_eq!(
+            guarded.launch(&truth),
+            Err(LaunchError::Failed(AskError::OutOfTurn))
+        );
+        assert_eq!(session.privacy_loss(&1).unwrap().to_string(), "0.5");
     }
 }

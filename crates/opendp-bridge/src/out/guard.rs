@@ -7,7 +7,7 @@ use measures::{Adaptive, ChildLoss, FilterRule, FixedRule, Metric, Total, TotalL
 use odometer::{Composition, Domain, LaunchError, Measurement, Session};
 use queryable::{AskError, Queryable};
 
-use super::canary::Canary;
+use super::canary::{Canary, NoTurn};
 
 /// An answer that can be handed to an OpenDP analyst.
 ///
@@ -102,7 +102,8 @@ impl<Q: 'static, A: Guard> GuardedQueryable<Q, A> {
     /// [`AskError::OutOfTurn`] if an OpenDP compositor above has moved on; otherwise as [`Queryable::ask`].
     pub fn ask(&self, query: Q) -> Result<A::Guarded, AskError> {
         let inner = self.inner.clone();
-        let answer = self.canary.run(move || inner.ask(query))??;
+        let asked = self.canary.run(move || inner.ask(query));
+        let answer = asked.map_err(|_| AskError::OutOfTurn)??;
         Ok(answer.guard(&self.canary))
     }
 }
@@ -143,7 +144,8 @@ impl<D: Domain, MI: Metric, R: FilterRule> GuardedSession<D, MI, R> {
     /// Launches a measurement.
     ///
     /// # Errors
-    /// [`LaunchError::Unusable`] if an OpenDP compositor above has moved on; otherwise as [`Session::launch`].
+    /// [`LaunchError::Unusable`] if an OpenDP compositor above has moved on, or [`LaunchError::Failed`] if it says so only
+    /// after the launch; otherwise as [`Session::launch`].
     pub fn launch<A: Guard>(
         &self,
         measurement: &Measurement<D, MI, R::Child, A>,
@@ -156,7 +158,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> GuardedSession<D, MI, R> {
     /// Opens a session below this one, capped. See [`Session::nest_capped`].
     ///
     /// # Errors
-    /// As there, and [`LaunchError::Unusable`] if an OpenDP compositor above has moved on.
+    /// As there, and as [`launch`](Self::launch) if an OpenDP compositor above has moved on.
     pub fn nest_capped(
         &self,
         d_in: MI::Distance,
@@ -188,7 +190,10 @@ fn in_turn<T: 'static>(
     canary: &Canary,
     job: impl FnOnce() -> Result<T, LaunchError> + 'static,
 ) -> Result<T, LaunchError> {
-    canary.run(job).map_err(LaunchError::Unusable)?
+    canary.run(job).map_err(|no_turn| match no_turn {
+        NoTurn::Undone => LaunchError::Unusable(AskError::OutOfTurn),
+        NoTurn::Withheld => LaunchError::Failed(AskError::OutOfTurn),
+    })?
 }
 
 impl<D: Domain, MI: Metric, R: Adaptive> GuardedSession<D, MI, R> {
@@ -237,7 +242,8 @@ impl<D: Domain, MI: Metric, R: FixedRule> GuardedComposition<D, MI, R> {
     /// Launches a measurement into a slot.
     ///
     /// # Errors
-    /// [`LaunchError::Unusable`] if an OpenDP compositor above has moved on; otherwise as [`Composition::launch`].
+    /// [`LaunchError::Unusable`] if an OpenDP compositor above has moved on, or [`LaunchError::Failed`] if it says so only
+    /// after the launch; otherwise as [`Composition::launch`].
     pub fn launch<A: Guard>(
         &self,
         measurement: &Measurement<D, MI, R::Child, A>,

@@ -8,11 +8,12 @@ pub use guard::{Guard, GuardedComposition, GuardedQueryable, GuardedSession};
 
 use std::sync::Arc;
 
+use odometer::Domain;
 use opendp::{
     core::{Function, Measurement as TheirMeasurement, MetricSpace, PrivacyMap as TheirMap},
     error::{Error as OpendpError, ErrorVariant, Fallible},
 };
-use queryable::Root;
+use queryable::{AskError, Root, Scope, guarded};
 
 use crate::{
     correspondence::Correspondence,
@@ -21,6 +22,9 @@ use crate::{
     space::{SharedDomain, SharedMetric},
 };
 
+/// What an exported measurement answers: what the function gave, or why it gave nothing. OpenDP charges both.
+pub type Answered<A> = Result<<A as Guard>::Guarded, AskError>;
+
 /// A measurement of ours as an OpenDP measurement, for `>>`, `make_composition`, `make_adaptive_composition` and all the
 /// others.
 ///
@@ -28,7 +32,10 @@ use crate::{
 /// turns of OpenDP's sequential compositors, with everything it answers ([`Guard`]). The data are cloned once per
 /// invocation; the coins come from the operating system.
 ///
-/// Inside of a step of ours it refuses: a measurement that went out does not come back in.
+/// OpenDP's compositors run a child before they charge it, and charge no child that fails. So a failure is an answer: the
+/// OpenDP measurement gives `Ok(Err(..))` if the function fails or panics, or if the data are not in the domain. OpenDP's
+/// own `Err` is left for what goes wrong before data are read: no entropy, a compositor above that refuses, or a use inside
+/// of a step of ours (a measurement that went out does not come back in).
 ///
 /// ```
 /// use measures::{Basic, PureDp};
@@ -41,7 +48,7 @@ use crate::{
 /// let clamp = make_clamp(VectorDomain::new(AtomDomain::<i32>::default()), SymmetricDistance, (0, 100))?;
 /// let pipeline = (clamp >> export(&filter)?)?;
 /// assert_eq!(pipeline.map(&1)?, 1.0);
-/// let session = pipeline.invoke(&vec![31, 147])?;
+/// let session = pipeline.invoke(&vec![31, 147])??;
 /// assert_eq!(session.remaining(&1)?, Some("1".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -50,7 +57,7 @@ use crate::{
 /// OpenDP's own, if domain and metric do not go together.
 pub fn export<DI, MI, C, A>(
     measurement: &Imported<DI, MI, C, A>,
-) -> Fallible<TheirMeasurement<DI, MI, C::Theirs, A::Guarded>>
+) -> Fallible<TheirMeasurement<DI, MI, C::Theirs, Answered<A>>>
 where
     DI: SharedDomain<Carrier: Clone>,
     MI: SharedMetric,
@@ -60,14 +67,18 @@ where
 {
     let (ours, map) = (measurement.clone(), measurement.map().clone());
     let function = move |data: &DI::Carrier| {
+        let unread = |error| theirs(ErrorVariant::FailedFunction, &error);
         let canary = Canary::hatch()?;
-        let answer = Root::from_os()
-            .map_err(|error| theirs(ErrorVariant::FailedFunction, &error))
-            .and_then(|root| {
-                ours.invoke_in(&root, Arc::new(data.clone()))
-                    .map_err(|error| theirs(ErrorVariant::FailedFunction, &error))
-            })?;
-        Ok(answer.guard(&canary))
+        let root = Root::from_os().map_err(unread)?;
+        let mut started = false;
+        let answer = root.run([], |scope| {
+            started = true;
+            answer(&ours, data, &canary, scope)
+        });
+        match answer {
+            Err(error) if !started => Err(unread(error)),
+            answer => Ok(answer),
+        }
     };
     let privacy_map = move |d_in: &MI::Distance| {
         let failed = ErrorVariant::FailedMap;
@@ -90,6 +101,26 @@ where
         Function::new_fallible(function),
         TheirMap::new_fallible(privacy_map),
     )
+}
+
+/// Everything that sees data. It runs in a step, so a panic is an answer, too.
+fn answer<DI, MI, C, A>(
+    ours: &Imported<DI, MI, C, A>,
+    data: &DI::Carrier,
+    canary: &Canary,
+    scope: &mut Scope<'_>,
+) -> Answered<A>
+where
+    DI: SharedDomain<Carrier: Clone>,
+    MI: SharedMetric,
+    C: Correspondence,
+    A: Guard,
+{
+    if !guarded(|| ours.space().domain.contains(data))? {
+        return Err(AskError::failed("the data are not in the domain"));
+    }
+    let answer = ours.run(&Arc::new(data.clone()), scope)?;
+    Ok(answer.guard(canary))
 }
 
 fn theirs(variant: ErrorVariant, error: &dyn std::error::Error) -> OpendpError {

@@ -13,14 +13,18 @@ use opendp::{
     domains::{AtomDomain, VectorDomain},
     error::Fallible,
     measurements::make_gaussian,
-    metrics::{AbsoluteDistance, SymmetricDistance},
+    metrics::{AbsoluteDistance, DiscreteDistance, SymmetricDistance},
     transformations::{make_clamp, make_sum},
 };
 use opendp_bridge::{
     GuardedQueryable, Imported, export, measurement, space,
     theirs::{Approximate, Concentrated, Pure},
 };
-use queryable::{AskError, Queryable, machine};
+use queryable::{
+    AskError, Queryable,
+    coins::{Bit, Probability},
+    machine,
+};
 
 use crate::support::Any;
 
@@ -73,7 +77,7 @@ fn a_filter_of_ours_at_the_end_of_their_pipeline() -> Result<(), Any> {
         make_sum(numbers()?, SymmetricDistance)?
             >> make_gaussian::<_, _, Concentrated>(number, metric, 20.0, None)?
     })?;
-    let session = approximate.invoke(&vec![3, 300])?;
+    let session = approximate.invoke(&vec![3, 300])??;
     // d_in 2, sensitivity 20, scale 20: ρ = 1/2.
     session.launch(&noisy_sum)?;
     session.launch(&noisy_sum)?;
@@ -107,13 +111,11 @@ fn values_need_no_guard() -> Result<(), Any> {
     let map = PrivacyMap::linear(space.metric.clone(), PureDp, "0.5".parse()?);
     let size = Measurement::new("size", space, map, |data, _| Ok(data.len()));
     let three = make_composition(vec![export(&size)?, export(&size)?, export(&size)?])?;
-    assert_eq!(three.invoke(&vec![1, 2])?, [2, 2, 2]);
+    assert_eq!(three.invoke(&vec![1, 2])?, [Ok(2), Ok(2), Ok(2)]);
     assert_eq!(three.map(&2)?, 3.0);
-    let error = export(&size)?.invoke(&vec![11]).unwrap_err();
-    assert!(
-        error
-            .message
-            .is_some_and(|text| text.contains("not in the domain"))
+    assert_eq!(
+        export(&size)?.invoke(&vec![11])?,
+        Err(AskError::failed("the data are not in the domain"))
     );
     Ok(())
 }
@@ -166,15 +168,16 @@ fn with_the_canary_it_does_not() -> Result<(), Any> {
         losses,
     )?
     .invoke(&vec![])?;
-    let first: GuardedQueryable<(), u32> = parent.eval(&child)?;
+    let first: GuardedQueryable<(), u32> = parent.eval(&child)??;
     assert_eq!(first.ask(()), Ok(1));
     assert_eq!(first.ask(()), Ok(2));
-    let second = parent.eval(&child)?;
+    let second = parent.eval(&child)??;
     assert_eq!(first.ask(()), Err(AskError::OutOfTurn));
     assert_eq!(second.ask(()), Ok(1));
     assert_eq!(first.clone().ask(()), Err(AskError::OutOfTurn));
     // Composed all at once, only the last may be asked.
     let both = make_composition(vec![child.clone(), child])?.invoke(&vec![])?;
+    let both = both.into_iter().collect::<Result<Vec<_>, _>>()?;
     assert_eq!(both[0].ask(()), Err(AskError::OutOfTurn));
     assert_eq!(both[1].ask(()), Ok(1));
     Ok(())
@@ -187,7 +190,7 @@ fn under_their_concurrent_compositors_all_children_answer() -> Result<(), Any> {
         export(&Odometer::new(space.clone(), Basic::new(PureDp)).filter(1, "1".parse()?)?)?;
     let mut odometer = make_fully_adaptive_composition(numbers()?, SymmetricDistance, Pure)?
         .invoke(&vec![1, 2])?;
-    let (one, two) = (odometer.invoke(filter.clone())?, odometer.invoke(filter)?);
+    let (one, two) = (odometer.invoke(filter.clone())??, odometer.invoke(filter)??);
     assert_eq!(odometer.privacy_loss(1)?, 2.0);
     let map = PrivacyMap::linear(space.metric.clone(), PureDp, "0.5".parse()?);
     let size = Measurement::new("size", space, map, |data, _| Ok(data.len()));
@@ -215,8 +218,9 @@ fn what_our_children_spawn_inherits_the_turns() -> Result<(), Any> {
         vec![(1.0, 0.0); 2],
     )?
     .invoke(&vec![])?;
-    let session: opendp_bridge::GuardedSession<_, _, Basic<ApproxZcdp>> =
+    let session: Result<opendp_bridge::GuardedSession<_, _, Basic<ApproxZcdp>>, AskError> =
         parent.eval_poly(&child)?;
+    let session = session?;
     let nested = session.nest_capped(1, "(0.5, 0)".parse()?)?;
     let grandchild = nested.launch(&counter("(0.25, 0)")?)?;
     assert_eq!(grandchild.ask(()), Ok(1));
@@ -288,8 +292,8 @@ fn what_their_code_spawns_inside_of_ours_inherits_the_turns() -> Result<(), Any>
         losses,
     )?
     .invoke(&vec![])?;
-    let mut fresh = parent.eval(&child)?.ask(())?;
-    parent.eval(&child)?;
+    let mut fresh = parent.eval(&child)??.ask(())?;
+    parent.eval(&child)??;
     let refused = fresh.eval(&truth).unwrap_err();
     assert!(
         refused
@@ -321,8 +325,8 @@ fn their_filter_over_ours() -> Result<(), Any> {
     let half = export(&Odometer::new(space, Basic::new(PureDp)).filter(1, "0.5".parse()?)?)?;
     let odometer = make_fully_adaptive_composition(numbers()?, SymmetricDistance, Pure)?;
     let mut filter = make_privacy_filter(odometer, 1, 1.0)?.invoke(&vec![1])?;
-    filter.invoke(half.clone())?;
-    filter.invoke(half.clone())?;
+    filter.invoke(half.clone())??;
+    filter.invoke(half.clone())??;
     assert!(filter.invoke(half).is_err());
     Ok(())
 }
@@ -346,7 +350,7 @@ fn a_compositor_of_ours_with_a_rule_that_opendp_does_not_have() -> Result<(), An
         vec![(3.0, 1e-5)],
     )?
     .invoke(&vec![1, 2])?;
-    let composition = parent.eval(&out)?;
+    let composition = parent.eval(&out)??;
     let map = PrivacyMap::constant_up_to(space.metric.clone(), ApproxDp, 1, "(0.1, 0)".parse()?);
     let size = Measurement::new("size", space, map, |data, _| Ok(data.len()));
     for left in (0..30).rev() {
@@ -357,5 +361,85 @@ fn a_compositor_of_ours_with_a_rule_that_opendp_does_not_have() -> Result<(), An
         composition.launch(&size),
         Err(LaunchError::NoSlot { .. })
     ));
+    Ok(())
+}
+
+/// How a function on a bit can go wrong.
+type Way = fn(bool) -> Result<(), AskError>;
+
+/// Randomized response, ε = ln 3, that answers, or fails in some way.
+fn failing(way: Way) -> Result<Imported<AtomDomain<bool>, DiscreteDistance, PureDp, ()>, Any> {
+    let space = space(AtomDomain::<bool>::default(), DiscreteDistance)?;
+    let map = PrivacyMap::constant_up_to(space.metric.clone(), PureDp, 1, "1.1".parse()?);
+    let lie = Bit::new(Probability::new(1, 4)?);
+    Ok(Measurement::new(
+        "failing",
+        space,
+        map,
+        move |bit, scope| way(**bit ^ scope.draw(&lie)?),
+    ))
+}
+
+const WAYS: [Way; 2] = [
+    |bit| {
+        if bit {
+            Err(AskError::failed("no"))
+        } else {
+            Ok(())
+        }
+    },
+    |bit| {
+        assert!(!bit, "no");
+        Ok(())
+    },
+];
+
+#[test]
+fn a_failure_is_an_answer_and_opendp_charges_it() -> Result<(), Any> {
+    let bit = AtomDomain::<bool>::default;
+    for way in WAYS {
+        let child = export(&failing(way)?)?;
+        let mut seen = [false; 2];
+        // Each of both happens with a chance of at least one quarter.
+        while seen != [true; 2] {
+            let mut one = make_adaptive_composition(bit(), DiscreteDistance, Pure, 1, vec![1.1])?
+                .invoke(&true)?;
+            let answer = one.eval(&child)?;
+            seen[usize::from(answer.is_ok())] = true;
+            // Whatever it was, the slot is gone.
+            let refused = one.eval(&child).unwrap_err();
+            assert_eq!(refused.message.as_deref(), Some("out of queries"));
+        }
+
+        let mut odometer =
+            make_fully_adaptive_composition(bit(), DiscreteDistance, Pure)?.invoke(&true)?;
+        for launches in 1..=20 {
+            let _either = odometer.invoke(child.clone())?;
+            assert!(odometer.privacy_loss(1)? >= f64::from(launches) * 1.1);
+        }
+        let odometer = make_fully_adaptive_composition(bit(), DiscreteDistance, Pure)?;
+        let mut filter = make_privacy_filter(odometer, 1, 2.5)?.invoke(&true)?;
+        let _either = (filter.invoke(child.clone())?, filter.invoke(child.clone())?);
+        assert!(filter.invoke(child).is_err());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_guard_that_panics_is_charged_too() -> Result<(), Any> {
+    struct Bomb;
+    impl opendp_bridge::Guard for Bomb {
+        type Guarded = ();
+        fn guard(self, _: &opendp_bridge::Canary) {
+            panic!("in the guard");
+        }
+    }
+    let space = space(numbers()?, SymmetricDistance)?;
+    let map = PrivacyMap::linear(space.metric.clone(), PureDp, "1".parse()?);
+    let bomb = export(&Measurement::new("bomb", space, map, |_, _| Ok(Bomb)))?;
+    let mut odometer =
+        make_fully_adaptive_composition(numbers()?, SymmetricDistance, Pure)?.invoke(&vec![])?;
+    assert_eq!(odometer.invoke(bomb)?, Err(AskError::Panicked));
+    assert_eq!(odometer.privacy_loss(1)?, 1.0);
     Ok(())
 }
