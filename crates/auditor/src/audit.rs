@@ -202,7 +202,7 @@ fn check_depth(depth: usize) -> Result<(), AuditError> {
 pub struct Stats {
     /// How many histories were told apart.
     pub histories: usize,
-    /// How often the system was replayed, both inputs together.
+    /// How many runs there were, both inputs together; some of them were made twice.
     pub runs: u64,
     /// How long it took.
     pub time: Duration,

@@ -41,10 +41,10 @@ fn randomized_response_by_closed_form() {
     );
     for direction in Direction::BOTH {
         let profile = report.profile(direction);
-        assert_eq!(profile.trade_off(&RBig::ZERO), RBig::ONE);
-        assert_eq!(profile.trade_off(&ratio(1, 8)), ratio(5, 8));
-        assert_eq!(profile.trade_off(&ratio(1, 4)), ratio(1, 4));
-        assert_eq!(profile.trade_off(&ratio(5, 8)), ratio(1, 8));
+        assert_eq!(profile.trade_off(&RBig::ZERO).value(), Some(&RBig::ONE));
+        assert_eq!(profile.trade_off(&ratio(1, 8)).value(), Some(&ratio(5, 8)));
+        assert_eq!(profile.trade_off(&ratio(1, 4)).value(), Some(&ratio(1, 4)));
+        assert_eq!(profile.trade_off(&ratio(5, 8)).value(), Some(&ratio(1, 8)));
         // 3/4·3 + 1/4·1/3
         assert_eq!(report.power_sum(2, direction).unwrap(), Some(ratio(7, 3)));
         let pieces: Vec<_> = profile
@@ -155,6 +155,30 @@ fn hidden_randomness_is_found() {
 }
 
 #[test]
+fn hidden_randomness_in_the_last_round_is_found() {
+    // An outside counter that changes the only answer, with any period, with and without coins.
+    for (period, coins) in [(2, 0), (2, 1), (3, 1), (4, 2), (2, 10)] {
+        let count = std::sync::atomic::AtomicUsize::new(0);
+        let cheat = |_: Input, root: &Root| {
+            let run = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            root.spawn(machine(move |(), scope| {
+                for _ in 0..coins {
+                    scope.draw(&queryable::coins::Bit::fair())?;
+                }
+                Ok(run % period)
+            }))
+        };
+        let found = audit(cheat).on_one_thread().asking(1, always(vec![()]));
+        let found = found.err();
+        assert_eq!(
+            found,
+            Some(AuditError::HiddenRandomness { round: 0 }),
+            "{period} {coins}"
+        );
+    }
+}
+
+#[test]
 fn looking_into_the_future_is_found() {
     // Not a machine: the first answer depends on what the second query will be.
     use std::sync::{Arc, Mutex};
@@ -217,6 +241,47 @@ fn truncated_draws_give_bounds_that_hold_the_truth() {
             report.renyi(&2u32.into(), Direction::ZeroOverOne),
             Err(AuditError::Truncated { .. })
         ));
+    }
+}
+
+#[test]
+fn attacks_and_trade_offs_count_what_was_not_enumerated() {
+    // Two-sided geometric noise with ratio 1/2: δ(ln 2) = 0 for neighbouring integers, and the trade-off at 1/3 is 1/3.
+    struct Laplace;
+    impl Distribution for Laplace {
+        type Outcome = i64;
+        fn sample(&self, _: &mut dyn rand_core::Rng) -> i64 {
+            unreachable!("only enumerated here")
+        }
+        fn arity(&self) -> usize {
+            7
+        }
+        fn outcome(&self, index: usize) -> (i64, Probability) {
+            let x = index as i64 - 3;
+            (x, probability(1, 3 << x.abs()))
+        }
+        fn missing(&self) -> Probability {
+            probability(1, 12) // 2/3·(1/16 + 1/32 + …)
+        }
+    }
+    let build = |input: Input, root: &Root| {
+        root.spawn(machine(move |(), scope| {
+            Ok(scope.draw(&Laplace)? + input.index() as i64)
+        }))
+    };
+    let report = audit(build).asking(1, always(vec![()])).unwrap();
+    let two = Factor::new(2, 1).unwrap();
+    for direction in Direction::BOTH {
+        let claim = report.attack(&two, direction).claim;
+        assert!(claim.contains("at most 1/12 on input"), "{claim}");
+        assert!(claim.contains("δ ≥ 0 at e^ε = 2"), "{claim}");
+        let third = report.profile(direction).trade_off(&ratio(1, 3));
+        assert!(
+            third.least < ratio(1, 3) && ratio(1, 3) < third.most,
+            "{third}"
+        );
+        let none = report.profile(direction).trade_off(&RBig::ZERO);
+        assert!(none.least < RBig::ONE && none.most == RBig::ONE, "{none}");
     }
 }
 
