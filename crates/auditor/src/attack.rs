@@ -35,15 +35,15 @@ pub enum Play<Q, A> {
     Stop {
         /// Whether it accepts: says that it has seen what it was looking for.
         accept: bool,
-        /// The probability of this view under the first input.
+        /// The probability of this view under the first input (where draws were truncated: at least this).
         p0: RBig,
-        /// The probability of this view under the second input.
+        /// The probability of this view under the second input (likewise).
         p1: RBig,
     },
 }
 
 impl<Q, A> Play<Q, A> {
-    /// The probabilities that it accepts, under the two inputs.
+    /// The probabilities that it accepts, under the two inputs; of what was enumerated.
     pub fn accepted(&self) -> (RBig, RBig) {
         match self {
             Self::Stop { accept: false, .. } => (RBig::ZERO, RBig::ZERO),
@@ -165,7 +165,7 @@ pub(crate) fn best_attack<Q: Clone, A: Clone>(
     described(graph, &plan, factor, direction)
 }
 
-/// A plan, and what it shows about δ.
+/// A plan, and what it shows about δ: `δ ≥ y − t·(x + η)` where mass η of the other input's draws was not enumerated.
 pub(crate) fn described<Q: Clone, A: Clone>(
     graph: &Graph<Q, A>,
     plan: &Plan,
@@ -179,11 +179,17 @@ pub(crate) fn described<Q: Clone, A: Clone>(
         Direction::ZeroOverOne => [&p0, &p1],
         Direction::OneOverZero => [&p1, &p0],
     };
-    let delta = y - factor.as_rational() * x;
+    // What was not enumerated may be accepted, too: that can only help under one input, and only hurt under the other.
+    let x = (x + &graph.missing[1 - over]).min(RBig::ONE);
+    let delta = (y - factor.as_rational() * &x).max(RBig::ZERO);
+    let [at_least, at_most] = match graph.is_truncated() {
+        true => ["at least ", "at most "],
+        false => ["", ""],
+    };
     let claim = format!(
-        "accepts with probability {} on input {over} and {} on input {}: δ ≥ {} at e^ε = {}",
+        "accepts with probability {at_least}{} on input {over} and {at_most}{} on input {}: δ ≥ {} at e^ε = {}",
         shown(y),
-        shown(x),
+        shown(&x),
         1 - over,
         shown(&delta),
         shown(factor.as_rational()),

@@ -9,7 +9,7 @@ use queryable::{AskError, Root, Round};
 use crate::{
     attack::{Attack, best_attack},
     chain::corners,
-    concurrent::{Part, in_any_order, in_order, interleave},
+    concurrent::{Pair, Part, in_any_order, in_few_turns, in_order, interleave},
     error::AuditError,
     explore::{Offer, Tree, explore},
     factor::{Bounds, Factor},
@@ -103,10 +103,14 @@ impl<B> Audit<B> {
     }
 
     /// Audits parts that run concurrently with coins of their own, under all interleavings, which are merged: see
-    /// [`Part`]. If the parts are not independent, this is an error.
+    /// [`Part`].
+    ///
+    /// That the parts are independent is checked for every two parts, in every interleaving of at most four turns, and
+    /// for all parts together one after the other. Beyond that it is assumed: it holds for children with coins of their
+    /// own that cannot ask one another. Anything else needs [`unmerged`](Self::unmerged), where nothing is assumed.
     ///
     /// # Errors
-    /// [`AuditError`].
+    /// [`AuditError::NotIndependent`] where that check fails; any other [`AuditError`].
     pub fn concurrently<S>(
         &self,
         parts: &[Part<S::Query, S::Answer>],
@@ -119,13 +123,14 @@ impl<B> Audit<B> {
     {
         check_depth(parts.iter().map(Part::depth).fold(0, usize::saturating_add))?;
         let progress = Progress::new("runs");
-        if !self.merge {
-            let build = |input, root: &Root| {
-                let mut system = (self.build)(input, root)?;
-                Ok(player(move |(_, query): (usize, S::Query)| {
-                    system.ask(query)
-                }))
-            };
+        let build = |input, root: &Root| {
+            let mut system = (self.build)(input, root)?;
+            Ok(player(move |(_, query): (usize, S::Query)| {
+                system.ask(query)
+            }))
+        };
+        // The histories of one part have one order.
+        if !self.merge || parts.len() < 2 {
             let offer = |history: &[_]| in_any_order(parts, history);
             let (graph, runs) = self.replay(&build, &offer, &progress)?;
             return Ok(Report::new(
@@ -135,8 +140,16 @@ impl<B> Audit<B> {
             ));
         }
         let offer = |history: &[_]| in_order(parts, history);
-        let (ordered, runs) = self.replay(&self.build, &offer, &progress)?;
-        let graph = interleave(&ordered, parts.len())?;
+        let (ordered, mut runs) = self.replay(&self.build, &offer, &progress)?;
+        let mut pairs = Vec::new();
+        for (a, b) in (0..parts.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
+            let offer = |history: &[_]| in_few_turns(parts, [a, b], history);
+            let (graph, more) = self.replay(&build, &offer, &progress)?;
+            runs += more;
+            let parts = [a, b];
+            pairs.push(Pair { parts, graph });
+        }
+        let graph = interleave(&ordered, &pairs, parts.len())?;
         Ok(Report::new(graph, runs, &progress))
     }
 
@@ -189,7 +202,7 @@ fn check_depth(depth: usize) -> Result<(), AuditError> {
 pub struct Stats {
     /// How many histories were told apart.
     pub histories: usize,
-    /// How often the system was replayed, both inputs together.
+    /// How many runs there were, both inputs together; some of them were made twice.
     pub runs: u64,
     /// How long it took.
     pub time: Duration,

@@ -5,8 +5,17 @@
 //! history is the product of the probabilities of the parts' own histories, whatever their interleaving; and what can be
 //! asked next depends on the parts' own histories as well. Two interleavings of the same histories are therefore worth
 //! the same to an adversary, and it is enough to replay one: all queries to the first part, then all to the second, and
-//! so on. The product form is checked on every history that is replayed; a part that answers differently depending on
-//! what the others answered is an error.
+//! so on.
+//!
+//! # What is checked, and what is assumed
+//! The law of each part is taken from replays of that part alone. Every probability must be the product of these laws:
+//! - for every two parts, in every interleaving of at most four turns: one part after every prefix of the other, and the
+//!   other between any two of its rounds (up to two rounds each, these are all interleavings of the two);
+//! - for all parts together, in the one order above.
+//!
+//! Anything else is an error. That a part minds none of the other interleavings is an assumption. It holds by
+//! construction for children with coins of their own that cannot ask one another; where that is in doubt, audit
+//! [`unmerged`](crate::Audit::unmerged).
 
 use std::collections::BTreeMap;
 
@@ -24,6 +33,9 @@ pub struct Part<Q, A> {
     depth: usize,
     offer: Box<Offers<Q, A>>,
 }
+
+/// How often the two parts of a pair take turns, when their independence is checked.
+const MAX_TURNS: usize = 4;
 
 /// How many merged histories there may be.
 const MAX_HISTORIES: usize = 50_000_000;
@@ -76,7 +88,34 @@ pub(crate) fn in_any_order<Q: Clone, A: Clone>(
     parts: &[Part<Q, A>],
     history: &[Round<(usize, Q), A>],
 ) -> Option<Offer<(usize, Q)>> {
-    let queries: Vec<(usize, Q)> = (0..parts.len())
+    offer_of(parts, 0..parts.len(), history)
+}
+
+/// What is offered when only two parts are asked, and take few turns.
+pub(crate) fn in_few_turns<Q: Clone, A: Clone>(
+    parts: &[Part<Q, A>],
+    pair: [usize; 2],
+    history: &[Round<(usize, Q), A>],
+) -> Option<Offer<(usize, Q)>> {
+    let owner = |round: &Round<(usize, Q), A>| round.query.0;
+    let switches = history
+        .windows(2)
+        .filter(|two| owner(&two[0]) != owner(&two[1]))
+        .count();
+    let goes_on = |number: &usize| {
+        let switch = history.last().is_some_and(|last| owner(last) != *number);
+        switches + usize::from(switch) < MAX_TURNS
+    };
+    offer_of(parts, pair.into_iter().filter(goes_on), history)
+}
+
+/// What these parts are asked next, each given its own history.
+fn offer_of<Q: Clone, A: Clone>(
+    parts: &[Part<Q, A>],
+    numbers: impl Iterator<Item = usize>,
+    history: &[Round<(usize, Q), A>],
+) -> Option<Offer<(usize, Q)>> {
+    let queries: Vec<(usize, Q)> = numbers
         .flat_map(|number| {
             let own: Vec<Round<Q, A>> = history
                 .iter()
@@ -100,32 +139,85 @@ struct Own<Q, A> {
 
 struct OwnNode<Q, A> {
     edges: Vec<(Q, BTreeMap<Heard<A>, usize>)>,
-    /// The probability of this history under each input, once it has been seen.
-    law: [Option<RBig>; 2],
+    /// The probability of this history under each input, when the part is alone.
+    law: [RBig; 2],
 }
 
-/// From the graph of histories that go through the parts in order, to the graph of all interleavings, merged.
+impl<Q: Clone, A: Clone + Ord> Own<Q, A> {
+    fn new() -> Self {
+        Self {
+            nodes: vec![OwnNode::new()],
+        }
+    }
+
+    /// Where this answer to the query of this number leads. A history that was not seen before has probability zero.
+    fn step(&mut self, here: usize, number: usize, query: &Q, answer: &Heard<A>) -> usize {
+        let nodes = &mut self.nodes;
+        if nodes[here].edges.len() <= number {
+            nodes[here].edges.push((query.clone(), BTreeMap::new()));
+        }
+        if let Some(known) = nodes[here].edges[number].1.get(answer) {
+            return *known;
+        }
+        let new = nodes.len();
+        nodes[here].edges[number].1.insert(answer.clone(), new);
+        nodes.push(OwnNode::new());
+        new
+    }
+}
+
+impl<Q, A> OwnNode<Q, A> {
+    fn new() -> Self {
+        Self {
+            edges: vec![],
+            law: [RBig::ZERO, RBig::ZERO],
+        }
+    }
+}
+
+/// Two parts, and the graph of their histories in few turns.
+pub(crate) struct Pair<Q, A> {
+    pub(crate) parts: [usize; 2],
+    pub(crate) graph: Graph<(usize, Q), A>,
+}
+
+/// From the graph of histories that go through two or more parts in order, to the graph of all interleavings, merged.
+/// There must be a pair for every two parts.
 pub(crate) fn interleave<Q: Clone, A: Clone + Ord>(
     ordered: &Graph<Q, A>,
+    pairs: &[Pair<Q, A>],
     parts: usize,
 ) -> Result<Graph<Q, A>, AuditError> {
-    ordered.demand_everything("the product form of merged interleavings")?;
-    let fresh = || OwnNode {
-        edges: vec![],
-        law: [None, None],
-    };
-    let own = (0..parts)
-        .map(|_| Own {
-            nodes: vec![fresh()],
-        })
-        .collect();
+    const WHAT: &str = "the product form of merged interleavings";
+    ordered.demand_everything(WHAT)?;
     let mut walk = Walk {
         ordered,
-        own,
+        own: (0..parts).map(|_| Own::new()).collect(),
         leaves: vec![],
     };
+    for pair in pairs {
+        pair.graph.demand_everything(WHAT)?;
+        for part in pair.parts {
+            walk.learn(&pair.graph, part, 0, 0);
+        }
+    }
+    for pair in pairs {
+        walk.check_pair(pair, 0, &mut vec![0; parts], pair.parts[0])?;
+    }
     walk.visit(0, &mut vec![0; parts], None)?;
     walk.product()
+}
+
+/// The edges of a node of a pair, each with its part, and its number among the queries to that part.
+fn owned<Q, A>(
+    node: &Node<(usize, Q), A>,
+) -> impl Iterator<Item = (usize, usize, &Edge<(usize, Q), A>)> {
+    node.edges.iter().enumerate().map(|(at, edge)| {
+        let part = edge.query.0;
+        let before = node.edges[..at].iter();
+        let number = before.filter(|other| other.query.0 == part).count();
+        (part, number, edge)
+    })
 }
 
 struct Walk<'a, Q, A> {
@@ -136,6 +228,43 @@ struct Walk<'a, Q, A> {
 }
 
 impl<Q: Clone, A: Clone + Ord> Walk<'_, Q, A> {
+    /// Takes in the law of a part from the histories in which it alone is asked.
+    fn learn(&mut self, graph: &Graph<(usize, Q), A>, part: usize, node: usize, here: usize) {
+        self.own[part].nodes[here].law = [0, 1].map(|input| graph.masses.of(node, input));
+        for (_, number, edge) in owned(&graph.nodes[node]).filter(|(owner, ..)| *owner == part) {
+            for (answer, child) in &edge.to {
+                let next = self.own[part].step(here, number, &edge.query.1, answer);
+                self.learn(graph, part, *child, next);
+            }
+        }
+    }
+
+    /// Every history of a pair must be as likely as its parts' own histories together. `last` is the part that answered
+    /// last.
+    fn check_pair(
+        &mut self,
+        pair: &Pair<Q, A>,
+        node: usize,
+        at: &mut Vec<usize>,
+        last: usize,
+    ) -> Result<(), AuditError> {
+        let [a, b] = pair.parts.map(|part| &self.own[part].nodes[at[part]].law);
+        for input in 0..2 {
+            if pair.graph.masses.of(node, input) != &a[input] * &b[input] {
+                return Err(AuditError::NotIndependent { part: last });
+            }
+        }
+        for (part, number, edge) in owned(&pair.graph.nodes[node]) {
+            let here = at[part];
+            for (answer, child) in &edge.to {
+                at[part] = self.own[part].step(here, number, &edge.query.1, answer);
+                self.check_pair(pair, *child, at, part)?;
+            }
+            at[part] = here;
+        }
+        Ok(())
+    }
+
     /// Visits a node of the ordered graph, where the parts' own histories are `at`. `start` is the current part and the
     /// node where its turn began.
     fn visit(
@@ -160,7 +289,7 @@ impl<Q: Clone, A: Clone + Ord> Walk<'_, Q, A> {
         let here = at[part];
         for (number, edge) in ordered.nodes[node].edges.iter().enumerate() {
             for (answer, child) in &edge.to {
-                at[part] = self.step(part, here, number, edge, answer);
+                at[part] = self.own[part].step(here, number, &edge.query, answer);
                 self.visit(*child, at, Some(start))?;
             }
         }
@@ -168,35 +297,9 @@ impl<Q: Clone, A: Clone + Ord> Walk<'_, Q, A> {
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        part: usize,
-        here: usize,
-        number: usize,
-        edge: &Edge<Q, A>,
-        answer: &Heard<A>,
-    ) -> usize {
-        let nodes = &mut self.own[part].nodes;
-        if nodes[here].edges.len() <= number {
-            nodes[here]
-                .edges
-                .push((edge.query.clone(), BTreeMap::new()));
-        }
-        if let Some(known) = nodes[here].edges[number].1.get(answer) {
-            return *known;
-        }
-        let new = nodes.len();
-        nodes[here].edges[number].1.insert(answer.clone(), new);
-        nodes.push(OwnNode {
-            edges: vec![],
-            law: [None, None],
-        });
-        new
-    }
-
-    /// Given what the earlier parts answered, this part's history must be as likely as ever.
+    /// Given what the earlier parts answered, this part's history must be as likely as alone.
     fn check_law(
-        &mut self,
+        &self,
         part: usize,
         own: usize,
         node: usize,
@@ -208,12 +311,8 @@ impl<Q: Clone, A: Clone + Ord> Walk<'_, Q, A> {
                 continue;
             }
             let likely = masses.of(node, input) / masses.of(start, input);
-            match &mut self.own[part].nodes[own].law[input] {
-                Some(known) if *known != likely => {
-                    return Err(AuditError::NotIndependent { part });
-                }
-                Some(_) => {}
-                unknown => *unknown = Some(likely),
+            if self.own[part].nodes[own].law[input] != likely {
+                return Err(AuditError::NotIndependent { part });
             }
         }
         Ok(())

@@ -59,8 +59,8 @@ pub enum AuditError {
     },
     /// Children that were said to be independent are not.
     #[error(
-        "part {part} answers differently depending on what the others answered: it has no coins of its own, so its \
-         interleavings cannot be merged; audit it unmerged"
+        "part {part} answers differently depending on what the others were asked or answered: it has no state and coins \
+         of its own, so its interleavings cannot be merged; audit it unmerged"
     )]
     NotIndependent {
         /// Which part, from zero.

@@ -1,7 +1,7 @@
 //! All runs of a system on one input, shared in a tree of histories.
 //!
 //! A run is a sequence of decisions, the auditor's queries and the coins' outcomes; every run replays the real system
-//! from the start and differs from the last run in its last decision. Only the masses of the leaves are kept: the
+//! from the start and differs from the last run in its last decision. Some runs are made twice, see `rerun`. Only the masses of the leaves are kept: the
 //! probability of a history is the sum over its continuations under any one way to go on.
 
 use std::collections::BTreeMap;
@@ -15,6 +15,7 @@ use queryable::{
 use crate::{
     error::AuditError,
     progress::Progress,
+    rerun::{Path, Reruns},
     system::{Input, Seat, System},
 };
 
@@ -89,6 +90,7 @@ struct Explorer<'a, B, O, Q, A> {
     asks: Vec<Ask<A>>,
     branches: Vec<Branch>,
     draws: Vec<Draw>,
+    reruns: Reruns<Q, A>,
 }
 
 /// Enumerates every run on `input`. `offer` says what is asked after a history, `None` at its end.
@@ -120,6 +122,7 @@ where
         asks: Vec::new(),
         branches: Vec::new(),
         draws: Vec::new(),
+        reruns: Reruns::new(),
     };
     let mut script = Script::new(Vec::new());
     let mut fresh_from = 0;
@@ -131,7 +134,10 @@ where
         progress.count(1);
         match explorer.advance()? {
             Some((next, fresh)) => (script, fresh_from) = (next, fresh),
-            None => return Ok(explorer.tree),
+            None => {
+                explorer.reruns.compare(build, input)?;
+                return Ok(explorer.tree);
+            }
         }
     }
 }
@@ -189,8 +195,23 @@ where
         }
         let mass = self.take_in(script.branches());
         self.tree.nodes[leaf].mass += mass;
+        self.keep_path();
         self.tree.runs += 1;
         Ok(())
+    }
+
+    fn keep_path(&mut self) {
+        let (tree, asks, branches) = (&self.tree, &self.asks, &self.branches);
+        self.reruns.offer(tree.runs, || Path {
+            rounds: asks
+                .iter()
+                .map(|ask| {
+                    let query = tree.nodes[ask.node].edges[ask.choice].query.clone();
+                    (query, ask.answer.clone())
+                })
+                .collect(),
+            branches: branches.clone(),
+        });
     }
 
     /// Finds out what is offered after the current history; says whether anything is.

@@ -94,6 +94,9 @@ impl<Q, A> Graph<Q, A> {
             denominator,
             counts,
         };
+        if truncated {
+            check_stable(&nodes, &masses)?;
+        }
         Ok(Self {
             nodes,
             masses,
@@ -182,6 +185,37 @@ fn small(counts: &[UBig; 2]) -> [u64; 2] {
     [fit(&counts[0]), fit(&counts[1])]
 }
 
+/// As [`fill_up`] checks it where nothing is missing: what follows a query and what is missing there add up to the same
+/// for every query.
+fn check_stable<Q, A>(nodes: &[Node<Q, A>], masses: &Masses) -> Result<(), AuditError> {
+    for input in 0..2 {
+        // What is missing below a node when the first query is asked everywhere, as in its mass.
+        let mut lost = vec![RBig::ZERO; nodes.len()];
+        for at in (0..nodes.len()).rev() {
+            let mut first = None;
+            for edge in &nodes[at].edges {
+                let missing = edge.missing[input].clone();
+                let missing = edge
+                    .to
+                    .iter()
+                    .fold(missing, |sum, (_, to)| sum + &lost[*to]);
+                let known = edge.to.iter().map(|(_, to)| masses.of(*to, input));
+                let total = known.fold(missing.clone(), |sum, mass| sum + mass);
+                match &first {
+                    None => first = Some((missing, total)),
+                    Some((_, same)) if *same == total => {}
+                    Some(_) => {
+                        let round = depth_of(nodes, at);
+                        return Err(AuditError::Unstable { round });
+                    }
+                }
+            }
+            lost[at] = first.map_or(RBig::ZERO, |(missing, _)| missing);
+        }
+    }
+    Ok(())
+}
+
 /// The mass of a history is the sum of the masses of its continuations by any one query.
 fn fill_up<Q, A, N>(
     nodes: &[Node<Q, A>],
@@ -252,4 +286,41 @@ fn worst_missing<Q, A>(nodes: &[Node<Q, A>]) -> [RBig; 2] {
         }
         worst.swap_remove(0)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One round, two queries, one answer each, with these masses; the second query's draw was truncated.
+    fn graph(masses: [i64; 2], missing: i64) -> Result<Graph<u8, ()>, AuditError> {
+        let part = |n: i64| RBig::from_parts(n.into(), 8u8.into());
+        let edge = |query: u8, missing| Edge {
+            query,
+            to: vec![(Ok(()), usize::from(query) + 1)],
+            missing: [part(missing), part(missing)],
+        };
+        let leaf = |edges| Node { part: 0, edges };
+        let nodes = vec![
+            leaf(vec![edge(0, 0), edge(1, missing)]),
+            leaf(vec![]),
+            leaf(vec![]),
+        ];
+        let leaves = [0, masses[0], masses[1]].map(|n| [part(n), part(n)]);
+        Graph::with_leaves(nodes, leaves.to_vec())
+    }
+
+    #[test]
+    fn a_truncated_draw_excuses_its_own_mass_only() {
+        assert!(graph([8, 8], 0).is_ok());
+        assert!(graph([8, 7], 1).is_ok());
+        for (masses, missing) in [([8, 7], 0), ([8, 6], 1), ([8, 8], 1)] {
+            let found = graph(masses, missing).err();
+            assert_eq!(
+                found,
+                Some(AuditError::Unstable { round: 0 }),
+                "{masses:?} {missing}"
+            );
+        }
+    }
 }

@@ -41,7 +41,9 @@
 //!
 //! # What it relies on
 //! Deterministic adversaries suffice (000 Lemma 2.3, 003 Lemma 11.1). Every draw goes through the scope and describes the
-//! law that it samples; randomness from elsewhere is found when a replay differs, not before. Everything is exact: `e^ε`
+//! law that it samples; randomness from elsewhere is found when a replay differs, not before. Every run checks
+//! what it shares with the run before, and all runs (evenly spaced ones, 256 at the least, where there are more than 512) are
+//! made a second time and compared to their last answer. Everything is exact: `e^ε`
 //! is a rational, probabilities are rationals, and what is irrational is given as certified bounds. Where a distribution
 //! was truncated, δ is bounded from both sides, never guessed. Timing is not covered.
 
@@ -62,6 +64,7 @@ mod join;
 mod profile;
 mod progress;
 mod renyi;
+mod rerun;
 mod statistical;
 mod system;
 mod truncated;

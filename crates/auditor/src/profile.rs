@@ -158,18 +158,32 @@ impl Profile {
     }
 
     /// The least type-II error of a test with type-I error at most `alpha`, the trade-off function `T(alpha)` (Dong,
-    /// Roth and Su): here the hypothesis is the *other* input and the alternative this one.
-    pub fn trade_off(&self, alpha: &RBig) -> RBig {
+    /// Roth and Su): here the hypothesis is the *other* input and the alternative this one. Where draws were truncated,
+    /// bounds: what is missing can add at most its own mass to the power, and to the type-I error of what was enumerated.
+    pub fn trade_off(&self, alpha: &RBig) -> Bounds<RBig> {
+        let most = self.power(alpha) + &self.missing.1;
+        let alone = alpha - &self.missing.0;
+        let least = match alone < RBig::ZERO {
+            true => RBig::ZERO,
+            false => self.power(&alone),
+        };
+        Bounds {
+            least: RBig::ONE - most.min(RBig::ONE),
+            most: RBig::ONE - least,
+        }
+    }
+
+    /// The largest `y` of what was enumerated with `x` at most `alpha`.
+    fn power(&self, alpha: &RBig) -> RBig {
         let inside = self.corners.windows(2).find(|pair| pair[1].0 >= *alpha);
-        let power = match inside {
+        match inside {
             Some([(x0, y0), (x1, y1)]) if x1 > x0 => y0 + (y1 - y0) * (alpha - x0) / (x1 - x0),
             Some([_, (_, y)]) => self.vertical_top(alpha).unwrap_or_else(|| y.clone()),
             _ => self
                 .corners
                 .last()
                 .map_or(RBig::ZERO, |last| last.1.clone()),
-        };
-        RBig::ONE - power
+        }
     }
 
     /// An `e^ε` at which this corner is the best adversary.

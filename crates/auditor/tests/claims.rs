@@ -7,7 +7,11 @@ use common::{always, randomized_response, ratio};
 use dashu_ratio::RBig;
 use exact::Exact;
 use measures::{Epsilon, EpsilonDelta, Mu, Orders, RenyiCurve, RenyiEpsilon, Rho, RhoDelta};
-use queryable::{AskError, Queryable, Root, Scope, coins::Bit, machine};
+use queryable::{
+    AskError, Queryable, Root, Scope,
+    coins::{Bit, Probability},
+    machine,
+};
 
 fn rr() -> Report<(), bool> {
     audit(|input, root: &Root| root.spawn(randomized_response(input, 3, 4)))
@@ -182,6 +186,25 @@ fn realized_losses_over_time() {
     assert_eq!(passes("1.5", Tail::Both), ratio(9 + 1, 16));
     assert_eq!(passes("3.0", Tail::Upper), ratio(27, 64));
     assert_eq!(passes("3.3", Tail::Both), RBig::ZERO);
+}
+
+#[test]
+fn gaussian_claims_about_tiny_probabilities_do_not_hold_by_rounding() {
+    // Below Φ(−12) ≈ 2^-108.8 quantiles are not computed: the claim may stay undecided, but it must not hold.
+    let power = |exponent: usize| {
+        let tiny = RBig::from_parts(1.into(), dashu_int::UBig::ONE << exponent);
+        Bit::new(Probability::try_from(tiny).unwrap())
+    };
+    for (zero, one, mu) in [(120, 200, "1"), (115, 112, "0.1"), (112, 115, "0.1")] {
+        let coins = [power(zero), power(one)];
+        let build = |input: Input, root: &Root| {
+            let coin = coins[input.index()].clone();
+            root.spawn(machine(move |(), scope: &mut Scope<'_>| scope.draw(&coin)))
+        };
+        let report = audit(build).asking(1, always(vec![()])).unwrap();
+        let verdict = report.claims(&mu.parse::<Mu>().unwrap()).unwrap();
+        assert!(!verdict.holds(), "{zero} {one} {mu}: {verdict}");
+    }
 }
 
 #[test]

@@ -41,10 +41,10 @@ fn randomized_response_by_closed_form() {
     );
     for direction in Direction::BOTH {
         let profile = report.profile(direction);
-        assert_eq!(profile.trade_off(&RBig::ZERO), RBig::ONE);
-        assert_eq!(profile.trade_off(&ratio(1, 8)), ratio(5, 8));
-        assert_eq!(profile.trade_off(&ratio(1, 4)), ratio(1, 4));
-        assert_eq!(profile.trade_off(&ratio(5, 8)), ratio(1, 8));
+        assert_eq!(profile.trade_off(&RBig::ZERO).value(), Some(&RBig::ONE));
+        assert_eq!(profile.trade_off(&ratio(1, 8)).value(), Some(&ratio(5, 8)));
+        assert_eq!(profile.trade_off(&ratio(1, 4)).value(), Some(&ratio(1, 4)));
+        assert_eq!(profile.trade_off(&ratio(5, 8)).value(), Some(&ratio(1, 8)));
         // 3/4·3 + 1/4·1/3
         assert_eq!(report.power_sum(2, direction).unwrap(), Some(ratio(7, 3)));
         let pieces: Vec<_> = profile
@@ -155,6 +155,30 @@ fn hidden_randomness_is_found() {
 }
 
 #[test]
+fn hidden_randomness_in_the_last_round_is_found() {
+    // An outside counter that changes the only answer, with any period, with and without coins.
+    for (period, coins) in [(2, 0), (2, 1), (3, 1), (4, 2), (2, 10)] {
+        let count = std::sync::atomic::AtomicUsize::new(0);
+        let cheat = |_: Input, root: &Root| {
+            let run = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            root.spawn(machine(move |(), scope| {
+                for _ in 0..coins {
+                    scope.draw(&queryable::coins::Bit::fair())?;
+                }
+                Ok(run % period)
+            }))
+        };
+        let found = audit(cheat).on_one_thread().asking(1, always(vec![()]));
+        let found = found.err();
+        assert_eq!(
+            found,
+            Some(AuditError::HiddenRandomness { round: 0 }),
+            "{period} {coins}"
+        );
+    }
+}
+
+#[test]
 fn looking_into_the_future_is_found() {
     // Not a machine: the first answer depends on what the second query will be.
     use std::sync::{Arc, Mutex};
@@ -217,6 +241,47 @@ fn truncated_draws_give_bounds_that_hold_the_truth() {
             report.renyi(&2u32.into(), Direction::ZeroOverOne),
             Err(AuditError::Truncated { .. })
         ));
+    }
+}
+
+#[test]
+fn attacks_and_trade_offs_count_what_was_not_enumerated() {
+    // Two-sided geometric noise with ratio 1/2: δ(ln 2) = 0 for neighbouring integers, and the trade-off at 1/3 is 1/3.
+    struct Laplace;
+    impl Distribution for Laplace {
+        type Outcome = i64;
+        fn sample(&self, _: &mut dyn rand_core::Rng) -> i64 {
+            unreachable!("only enumerated here")
+        }
+        fn arity(&self) -> usize {
+            7
+        }
+        fn outcome(&self, index: usize) -> (i64, Probability) {
+            let x = index as i64 - 3;
+            (x, probability(1, 3 << x.abs()))
+        }
+        fn missing(&self) -> Probability {
+            probability(1, 12) // 2/3·(1/16 + 1/32 + …)
+        }
+    }
+    let build = |input: Input, root: &Root| {
+        root.spawn(machine(move |(), scope| {
+            Ok(scope.draw(&Laplace)? + input.index() as i64)
+        }))
+    };
+    let report = audit(build).asking(1, always(vec![()])).unwrap();
+    let two = Factor::new(2, 1).unwrap();
+    for direction in Direction::BOTH {
+        let claim = report.attack(&two, direction).claim;
+        assert!(claim.contains("at most 1/12 on input"), "{claim}");
+        assert!(claim.contains("δ ≥ 0 at e^ε = 2"), "{claim}");
+        let third = report.profile(direction).trade_off(&ratio(1, 3));
+        assert!(
+            third.least < ratio(1, 3) && ratio(1, 3) < third.most,
+            "{third}"
+        );
+        let none = report.profile(direction).trade_off(&RBig::ZERO);
+        assert!(none.least < RBig::ONE && none.most == RBig::ONE, "{none}");
     }
 }
 
@@ -401,6 +466,76 @@ fn parts_that_share_a_coin_are_not_merged() {
     ));
     let unmerged = audit(build).unmerged().concurrently(&parts).unwrap();
     assert_eq!(unmerged.total_variation().value(), Some(&RBig::ONE));
+}
+
+/// Two parts of one machine that mind whether the other was asked before: `leaks(part, other was asked)`.
+fn audit_nosy(
+    merged: bool,
+    leaks: fn(usize, bool) -> bool,
+) -> Result<Report<Routed<()>, bool>, AuditError> {
+    let build = move |input: Input, root: &Root| {
+        let mut asked = [false; 2];
+        root.spawn(machine(move |Routed { to, query: () }, _| {
+            asked[to] = true;
+            Ok(leaks(to, asked[1 - to]) && input == Input::One)
+        }))
+    };
+    let part = |to| Part::new(1, move |_: &[_]| vec![Routed { to, query: () }]);
+    let audit = audit(build);
+    let audit = if merged { audit } else { audit.unmerged() };
+    audit.concurrently(&[part(0), part(1)])
+}
+
+#[test]
+fn parts_that_mind_the_order_are_not_merged() {
+    // Part 0 leaks if part 1 was asked before; part 1 leaks if part 0 was never asked. In the order 0, 1 nothing leaks.
+    let nosy: [fn(usize, bool) -> bool; 2] =
+        [|to, other| to == 0 && other, |to, other| to == 1 && !other];
+    for (part, leaks) in nosy.into_iter().enumerate() {
+        let merged = audit_nosy(true, leaks).err();
+        assert!(
+            matches!(merged, Some(AuditError::NotIndependent { .. })),
+            "{part}: {merged:?}"
+        );
+        let unmerged = audit_nosy(false, leaks).unwrap();
+        assert_eq!(unmerged.total_variation().value(), Some(&RBig::ONE));
+    }
+}
+
+#[test]
+fn a_part_that_minds_what_happens_between_its_rounds_is_not_merged() {
+    let build = |input: Input, root: &Root| {
+        let (mut rounds, mut between) = (0, false);
+        root.spawn(machine(move |Routed { to, query: () }, _| {
+            if to == 1 {
+                between = rounds == 1;
+                return Ok(false);
+            }
+            rounds += 1;
+            Ok(between && input == Input::One)
+        }))
+    };
+    let part = |to, depth| Part::new(depth, move |_: &[_]| vec![Routed { to, query: () }]);
+    let parts = [part(0, 2), part(1, 1), part(2, 1)];
+    let merged = audit(build).concurrently(&parts).err();
+    assert_eq!(merged, Some(AuditError::NotIndependent { part: 0 }));
+}
+
+#[test]
+fn a_third_part_that_answers_unheard_of_things_is_not_merged() {
+    // Part 2 answers as it never does alone or after one part, whatever the input, once both others were asked.
+    let build = |_: Input, root: &Root| {
+        let mut asked = [false; 3];
+        root.spawn(machine(move |Routed { to, query: () }, _| {
+            asked[to] = true;
+            Ok(to == 2 && asked == [true; 3])
+        }))
+    };
+    let part = |to| Part::new(1, move |_: &[_]| vec![Routed { to, query: () }]);
+    let merged = audit(build)
+        .concurrently(&[part(0), part(1), part(2)])
+        .err();
+    assert_eq!(merged, Some(AuditError::NotIndependent { part: 2 }));
 }
 
 #[test]

@@ -130,11 +130,15 @@ fn randomized_response_has_exactly_its_parameters() {
 #[test]
 fn merged_histories_are_not_simulated() {
     let part = || auditor::Part::new(1, |_: &[_]| vec![()]);
-    let report = audit(|input, root: &Root| root.spawn(common::randomized_response(input, 3, 4)))
-        .concurrently(&[part()])
-        .unwrap();
-    let simulator = report.simulator(&Factor::new(4, 1).unwrap(), &RBig::ZERO);
-    assert!(matches!(simulator.err(), Some(AuditError::Merged)));
+    let simulated = |parts: &[_]| {
+        let report = audit(rr_many).concurrently(parts).unwrap();
+        report
+            .simulator(&Factor::new(10, 1).unwrap(), &RBig::ZERO)
+            .err()
+    };
+    assert_eq!(simulated(&[part(), part()]), Some(AuditError::Merged));
+    // One part has one order: nothing is merged.
+    assert_eq!(simulated(&[part()]), None);
 }
 
 fn rr_many(input: Input, root: &Root) -> Result<queryable::Queryable<(), bool>, AskError> {
@@ -142,6 +146,34 @@ fn rr_many(input: Input, root: &Root) -> Result<queryable::Queryable<(), bool>, 
     root.spawn(queryable::machine(
         move |(), scope: &mut queryable::Scope<'_>| Ok(scope.draw(&lie)? ^ (input == Input::One)),
     ))
+}
+
+#[test]
+fn statistics_count_under_the_right_input() {
+    // Only the second input ever shows `true`: the rule is trained in that direction.
+    let leak = |input: Input, root: &Root| {
+        let shown = queryable::coins::Bit::new(common::probability(1, 2));
+        root.spawn(queryable::machine(
+            move |(), scope: &mut queryable::Scope<'_>| {
+                Ok(scope.draw(&shown)? && input == Input::One)
+            },
+        ))
+    };
+    let adversary = || {
+        adversary::random(
+            |heard: &queryable::Heard<bool>| if heard.is_none() { vec![()] } else { vec![] },
+        )
+    };
+    let sampling = Sampling {
+        runs: 1000,
+        ..Sampling::default()
+    };
+    let found = sampling
+        .trained(&leak, &adversary, 1, 0.0, &|seen| seen[0].answer.clone())
+        .unwrap();
+    assert!(found.epsilon > 3.0, "{found:?}");
+    assert_eq!(found.accepted[0], 0, "{found:?}");
+    assert!(found.accepted[1] > 400, "{found:?}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub trait VectorMetric: Metric<Distance = Exact> {
 /// the sum.
 impl VectorMetric for measures::L1Distance {
     fn change(d_in: &Exact) -> Change {
-        Change::one(d_in)
+        Change::summing_to(d_in)
     }
 }
 
@@ -91,6 +91,7 @@ impl VectorMetric for measures::L2Distance {
         Change {
             l1: squared.clone(),
             l2_squared: squared,
+            one_coordinate: false,
         }
     }
 }

@@ -68,6 +68,7 @@ impl<N: Noise> Counter<N> {
             l1: d_in.times(levels),
             // On each level the changes of the blocks sum to at most d_in, so their squares to at most d_in².
             l2_squared: d_in.pow(2, Round::Up).times(levels),
+            one_coordinate: false,
         })
     }
 

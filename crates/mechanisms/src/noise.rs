@@ -25,6 +25,8 @@ pub struct Change {
     pub l1: Exact,
     /// The sum of the squared changes.
     pub l2_squared: Exact,
+    /// Is it known that one coordinate changes at the most? The norms do not tell.
+    pub one_coordinate: bool,
 }
 
 impl Change {
@@ -38,6 +40,16 @@ impl Change {
         Self {
             l1: by.times(coordinates),
             l2_squared: by.pow(2, Round::Up).times(coordinates),
+            one_coordinate: coordinates <= 1,
+        }
+    }
+
+    /// The absolute changes sum to this much at the most, over any number of coordinates. Rounded up. Below two, only one
+    /// integer can change.
+    pub fn summing_to(l1: &Exact) -> Self {
+        Self {
+            one_coordinate: *l1 < Exact::from(2u64),
+            ..Self::one(l1)
         }
     }
 }
@@ -110,7 +122,7 @@ impl Noise for DiscreteGaussian {
 ///
 /// One coordinate that changes by `d` has `δ = P(Y > εσ²/d − d/2) − e^ε·P(Y > εσ²/d + d/2)`, exactly (Canonne, Kamath,
 /// Steinke 2020 Thm 7). Smaller changes are covered, for this is the largest of `P(Y ≥ k) − e^ε·P(Y ≥ k + d)` over `k`, and
-/// each of these grows with `d` (our derivation). Otherwise, and for σ above 4096, δ is what zCDP gives. Rounded up.
+/// each of these grows with `d` (our derivation). Where more than one coordinate may change, and for σ above 4096, δ is what zCDP gives. Rounded up.
 ///
 /// ```
 /// use mechanisms::{additive::add_noise, noise::ApproxGaussian, samplers::DiscreteGaussian};
@@ -185,8 +197,8 @@ impl Noise for ApproxGaussian {
             return EpsilonDelta::ZERO;
         }
         let general = zcdp_delta(&self.noise.loss(change), &self.epsilon);
-        let one_coordinate = change.l1.pow(2, Round::Up) <= change.l2_squared;
-        let delta = match self.delta(&change.l1).filter(|_| one_coordinate) {
+        let one = change.one_coordinate.then(|| self.delta(&change.l1));
+        let delta = match one.flatten() {
             Some(delta) => delta.min(general),
             None => general,
         };

@@ -29,7 +29,12 @@ pub type RecordSpace<T, MI> = Space<AnyOf<Vec<T>>, MI>;
 
 /// How much a histogram changes between inputs at this distance: a record moves one bin by one, a replaced one moves two.
 pub(crate) fn histogram_change<MI: RecordMetric>(d_in: u32) -> Change {
-    Change::repeated(&Exact::from(d_in), if MI::REPLACES { 2 } else { 1 })
+    let d_in = Exact::from(d_in);
+    match MI::REPLACES {
+        true => Change::repeated(&d_in, 2),
+        // Several records may move several bins.
+        false => Change::summing_to(&d_in),
+    }
 }
 
 /// A property of one record, as a value that an analyst can name.

@@ -390,6 +390,35 @@ fn maps_convert_to_the_other_measures() {
 }
 
 #[test]
+fn the_theorem_of_one_coordinate_is_used_for_one_coordinate() {
+    let noise = DiscreteGaussian::with_scale(ratio(2, 1)).unwrap();
+    let noise = ApproxGaussian::new(noise, exact("1")).unwrap();
+    let bars = |d_in: u32| {
+        let space = Space::any::<Vec<usize>>(SymmetricDistance);
+        let bars = histogram(space, noise.clone(), 2, |x| *x).unwrap();
+        bars.map().loss(&d_in).unwrap()
+    };
+    let vector = |d_in: u64| {
+        let space = Space::new(Vectors::of_length(2).unwrap(), L1Distance);
+        let vector = add_noise_to_vector(space, noise.clone());
+        vector.map().loss(&Exact::from(d_in)).unwrap()
+    };
+    let number = |d_in: u64| {
+        add_noise(noise.clone())
+            .map()
+            .loss(&Exact::from(d_in))
+            .unwrap()
+    };
+    // ρ = 2²/(2·2²): a change of two may be one in each of two coordinates.
+    let general = measures::convert::zcdp_delta(&"0.5".parse().unwrap(), &exact("1"));
+    assert_eq!(*bars(2).delta(), general);
+    assert_eq!(*vector(2).delta(), general);
+    assert!(*number(2).delta() < general);
+    // A change of one is in one.
+    assert_eq!((bars(1), vector(1)), (number(1), number(1)));
+}
+
+#[test]
 fn the_exact_delta_of_gaussian_noise_is_exact() {
     let noise = DiscreteGaussian::with_scale(ratio(2, 1))
         .unwrap()

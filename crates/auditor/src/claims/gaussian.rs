@@ -42,14 +42,17 @@ impl<Q: Clone, A: Clone> Claim<Q, A> for Mu {
     }
 }
 
-/// The largest acceptance probability that μ allows where the other input's is `x`.
+/// The largest acceptance probability that μ allows where the other input's is `x`. Where Φ⁻¹(x) is not known, all that is
+/// known is `x ≤ Φ(Φ⁻¹(x) + μ) ≤ 1`.
 fn allowed(x: &RBig, mu: &RBig) -> Bounds<RBig> {
     if x.is_zero() || *x >= RBig::ONE {
         return Bounds::exactly(x.clone());
     }
     let from = quantile(x);
+    let least = from.least.map(|least| normal(&(least + mu)).least);
+    let most = from.most.map(|most| normal(&(most + mu)).most);
     Bounds {
-        least: normal(&(from.least + mu)).least.max(x.clone()),
-        most: normal(&(from.most + mu)).most,
+        least: least.map_or_else(|| x.clone(), |least| least.max(x.clone())),
+        most: most.unwrap_or(RBig::ONE),
     }
 }

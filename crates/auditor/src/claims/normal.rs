@@ -67,24 +67,25 @@ fn inverse_root_two_pi() -> IBig {
         .into()
 }
 
-/// The point where Φ is `p`, between zero and one exclusive, from both sides to `2^-60`.
-pub(super) fn quantile(p: &RBig) -> Bounds<RBig> {
+/// The point where Φ is `p`, between zero and one exclusive, from both sides to `2^-60`. A side is `None` where the point
+/// is beyond ±12, for all that is known.
+pub(super) fn quantile(p: &RBig) -> Bounds<Option<RBig>> {
+    let (mut least, mut most) = (None, None);
     let (mut low, mut high) = (RBig::from(-END), RBig::from(END));
     for _ in 0..64 {
         let middle = (&low + &high) / RBig::from(2);
         let there = normal(&middle);
         if there.most <= *p {
+            least = Some(middle.clone());
             low = middle;
         } else if there.least >= *p {
+            most = Some(middle.clone());
             high = middle;
         } else {
             break;
         }
     }
-    Bounds {
-        least: low,
-        most: high,
-    }
+    Bounds { least, most }
 }
 
 #[cfg(test)]
@@ -112,7 +113,19 @@ mod tests {
     fn quantile_inverts() {
         let p = RBig::from_parts(3.into(), 4u8.into());
         let z = quantile(&p);
-        assert!((approximate(&z.least) - 0.674_489_750_196_081_7).abs() < 1e-15);
-        assert!(normal(&z.least).most <= p && normal(&z.most).least >= p);
+        let (least, most) = (z.least.unwrap(), z.most.unwrap());
+        assert!((approximate(&least) - 0.674_489_750_196_081_7).abs() < 1e-15);
+        assert!(normal(&least).most <= p && normal(&most).least >= p);
+    }
+
+    #[test]
+    fn quantiles_beyond_the_end_are_unknown() {
+        let tiny = RBig::from_parts(IBig::ONE, UBig::ONE << 120);
+        let below = quantile(&tiny);
+        assert_eq!(below.least, None);
+        assert!(normal(&below.most.unwrap()).least >= tiny);
+        let above = quantile(&(RBig::ONE - &tiny));
+        assert_eq!(above.most, None);
+        assert!(normal(&above.least.unwrap()).most <= RBig::ONE - tiny);
     }
 }
