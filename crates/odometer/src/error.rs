@@ -25,8 +25,8 @@ pub enum LaunchError {
         /// The account.
         account: String,
     },
-    /// The measurement is for other data, or for another distance between data.
-    #[error("the measurement is for {theirs}, but the session is on {ours}")]
+    /// The measurement or transformation is for other data, or for another distance between data.
+    #[error("this takes {theirs}, but the session is on {ours}")]
     Space {
         /// The session's space.
         ours: String,

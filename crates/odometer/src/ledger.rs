@@ -5,7 +5,7 @@ use measures::{Measure, Metric};
 use crate::bill::Bill;
 
 /// How many bills are remembered by their address, at the most.
-const MOST_RECENT: usize = 1 << 14;
+const MOST_RECENT: usize = 1 << 12;
 
 pub(crate) struct Ledger<MI: Metric, M: Measure> {
     /// The bills in the order of their first launch. One that comes back after very many others may be listed again.

@@ -38,7 +38,7 @@ pub struct Snapshot<D, L, T> {
     halted: bool,
     charges: Vec<Charge<L>>,
     /// Of everything above, against snapshots that were cut off or damaged. It is no protection against forgery.
-    checksum: u64,
+    checksum: u32,
 }
 
 /// A run of launches of one measurement, and what each was charged.
@@ -63,7 +63,7 @@ impl<D, L, T> Snapshot<D, L, T> {
 }
 
 impl<D: Debug, L: Debug, T: Debug> Snapshot<D, L, T> {
-    fn compute_checksum(&self) -> u64 {
+    fn compute_checksum(&self) -> u32 {
         let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
         sum.add(&self.version);
         sum.add(&self.rule);
@@ -73,7 +73,7 @@ impl<D: Debug, L: Debug, T: Debug> Snapshot<D, L, T> {
         sum.add(&self.halting);
         sum.add(&self.halted);
         self.charges.iter().for_each(|charge| sum.add(charge));
-        sum.0
+        (sum.0 ^ (sum.0 >> 32)) as u32
     }
 }
 

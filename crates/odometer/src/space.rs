@@ -96,12 +96,19 @@ impl<T: Send + Sync + 'static> Connected<SymmetricDistance> for AnyOf<Vec<T>> {}
 impl<T: Send + Sync + 'static> Connected<ChangeOneDistance> for AnyOf<Vec<T>> {}
 
 /// A domain with a metric on it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Space<D, MI> {
     /// Which data.
     pub domain: D,
     /// How far apart.
     pub metric: MI,
+}
+
+/// As errors show it.
+impl<D: fmt::Debug, MI: fmt::Debug> fmt::Debug for Space<D, MI> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} with {:?}", self.domain, self.metric)
+    }
 }
 
 impl<D: Domain, MI: Metric> Space<D, MI> {

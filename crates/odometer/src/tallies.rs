@@ -101,7 +101,7 @@ impl<T: Tally> Tallies<T> {
         zero: &T,
     ) -> Result<(), Contradiction> {
         if let (Self::Plain(own), Quote::Direct(loss)) = (&mut *self, quote) {
-            *own = own.after(loss, n);
+            own.absorb(loss, n);
             return Ok(());
         }
         let pending = self.after(quote, n, zero)?;

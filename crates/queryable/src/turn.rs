@@ -92,17 +92,6 @@ struct Link {
     rest: Lease,
 }
 
-/// A session may stand under very many turns (256 levels of live nesting, each time a filter is launched in a filter): a
-/// chain of them is not dropped by recursion.
-impl Drop for Link {
-    fn drop(&mut self) {
-        let mut rest = self.rest.0.take();
-        while let Some(mut link) = rest.and_then(Arc::into_inner) {
-            rest = link.rest.0.take();
-        }
-    }
-}
-
 impl Lease {
     /// No turns: concurrent at every level.
     pub(crate) const FREE: Self = Self(None);
