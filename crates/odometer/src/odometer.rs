@@ -7,9 +7,10 @@ use queryable::Root;
 
 use crate::{
     account::{Account, Cap},
+    data::Data,
     error::LaunchError,
     measurement::Measurement,
-    session::{Data, Session},
+    session::Session,
     space::{Domain, Space},
     transformation::{Mismatch, Transformation},
 };

@@ -10,9 +10,10 @@ use queryable::{AskError, guarded};
 
 use crate::{
     bill::{Bill, GroupId, PartBill, Units},
+    data::Data,
     error::LaunchError,
     link::Link,
-    session::{Data, Session},
+    session::Session,
     space::{AnyOf, Space},
     sync::Mutex,
 };

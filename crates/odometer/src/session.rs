@@ -1,21 +1,19 @@
 //! Sessions: data under an account. A session launches measurements, of any answer type and any number, and every launch
 //! is admitted and charged by all accounts above it before it runs.
 
-use std::{
-    cell::RefCell,
-    fmt,
-    sync::{Arc, OnceLock},
-};
+use std::{cell::RefCell, fmt, sync::Arc};
 
 use measures::{Adaptive, Conversion, FilterRule, Loss as _, Metric, Total, TotalLoss};
-use queryable::{AskError, Root, Scope};
+use queryable::{Root, Scope};
 
 use crate::{
     account::{Account, Cap},
     bill::Bill,
+    data::Data,
     error::LaunchError,
     link::Link,
     measurement::{Description, Measurement},
+    nested::Nested,
     payer::{Bottom, Launch, Parent, Payer},
     questions::Charged,
     space::{Domain, Space},
@@ -40,47 +38,6 @@ pub struct Session<D: Domain, MI: Metric, R: FilterRule> {
     data: Data<D::Carrier>,
     root: Root,
     account: Arc<Account<MI, R>>,
-}
-
-/// The data, or how to get them from the data of a session above, when the first launch needs them.
-pub(crate) enum Data<X> {
-    Here(Arc<X>),
-    Derived(Arc<Derived<X>>),
-}
-
-pub(crate) struct Derived<X> {
-    made: OnceLock<Result<Arc<X>, AskError>>,
-    make: Box<dyn Fn() -> Result<X, AskError> + Send + Sync>,
-}
-
-impl<X> Data<X> {
-    pub(crate) fn derived(make: impl Fn() -> Result<X, AskError> + Send + Sync + 'static) -> Self {
-        Self::Derived(Arc::new(Derived {
-            made: OnceLock::new(),
-            make: Box::new(make),
-        }))
-    }
-
-    #[inline]
-    pub(crate) fn get(&self) -> Result<&Arc<X>, AskError> {
-        match self {
-            Self::Here(data) => Ok(data),
-            Self::Derived(derived) => derived
-                .made
-                .get_or_init(|| (derived.make)().map(Arc::new))
-                .as_ref()
-                .map_err(Clone::clone),
-        }
-    }
-}
-
-impl<X> Clone for Data<X> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Here(data) => Self::Here(Arc::clone(data)),
-            Self::Derived(derived) => Self::Derived(Arc::clone(derived)),
-        }
-    }
 }
 
 impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
@@ -417,12 +374,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
 
     /// Describes a session below this one, on the same data and with the same rule: [`Nested::open`] opens it.
     pub fn nested(&self, name: impl Into<Arc<str>>) -> Nested<'_, D, MI, R> {
-        Nested {
-            session: self,
-            label: name.into(),
-            cap: None,
-            halting: false,
-        }
+        Nested::new(self, name.into())
     }
 
     /// Opens a session below this one that may spend at most `limit` at distance `d_in`, live: what it does not use costs
@@ -539,64 +491,6 @@ impl<D: Domain, MI: Metric, R: FilterRule> fmt::Debug for Session<D, MI, R> {
             f,
             "Session({}, {:?}, {:?})",
             self.account.label, self.space, self.account.rule
-        )
-    }
-}
-
-/// A session to be opened below another.
-///
-/// ```
-/// # use measures::{Basic, PureDp, SymmetricDistance};
-/// # use odometer::{Odometer, Space};
-/// # let records = Space::any::<Vec<i64>>(SymmetricDistance);
-/// let organisation = Odometer::new(records, Basic::new(PureDp)).open(vec![1, 2, 3])?;
-/// let team = organisation.nested("team red").capped(1, "0.5".parse()?).open()?;
-/// assert_eq!(team.remaining(&1)?, Some("0.5".parse()?));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use = "a session is opened by `open`"]
-pub struct Nested<'a, D: Domain, MI: Metric, R: FilterRule> {
-    session: &'a Session<D, MI, R>,
-    label: Arc<str>,
-    cap: Option<(MI::Distance, TotalLoss<R>)>,
-    halting: bool,
-}
-
-impl<D: Domain, MI: Metric, R: FilterRule> Nested<'_, D, MI, R> {
-    /// It may spend at most `limit` at distance `d_in`.
-    pub fn capped(mut self, d_in: MI::Distance, limit: TotalLoss<R>) -> Self {
-        self.cap = Some((d_in, limit));
-        self
-    }
-
-    /// After its cap's first refusal it refuses everything: the papers' halting form.
-    pub fn halting(mut self) -> Self {
-        self.halting = true;
-        self
-    }
-
-    /// Opens it.
-    ///
-    /// # Errors
-    /// [`LaunchError::Rule`] if the limit makes no budget; [`LaunchError::TooDeep`], [`LaunchError::Unusable`].
-    pub fn open(self) -> Result<Session<D, MI, R>, LaunchError> {
-        let Self {
-            session,
-            label,
-            cap,
-            halting,
-        } = self;
-        let rule = session.account.rule.clone();
-        let cap = cap
-            .map(|(d_in, limit)| Cap::new(&label, &rule, d_in, limit, halting))
-            .transpose()?;
-        session.child(
-            session.space.clone(),
-            session.data.clone(),
-            label,
-            rule,
-            cap,
-            session.payer(),
         )
     }
 }

@@ -10,9 +10,10 @@ use queryable::Root;
 
 use crate::{
     account::Account,
+    data::Data,
     error::LaunchError,
     measurement::{Description, Measurement},
-    session::{Data, Session},
+    session::Session,
     space::{Domain, Space},
 };
 
