@@ -19,14 +19,14 @@ type Line = (String, Vec<f64>);
 
 fn main() -> Result<(), Box<dyn Error>> {
     // 15 levels: noise of scale 15 on every block makes ε = 1 for each event.
-    let laplace = Counter::new(STEPS as u64, DiscreteLaplace::new(15u8.into())?)?;
+    let laplace = Counter::new(STEPS as u64, DiscreteLaplace::new(15)?)?;
     assert_eq!(laplace.map().loss(&1u32.into())?.to_string(), "1");
     // The same ε with δ = 1e-6, for Gaussian noise.
-    let gaussian = Counter::new(STEPS as u64, DiscreteGaussian::with_scale(18u8.into())?)?;
+    let gaussian = Counter::new(STEPS as u64, DiscreteGaussian::with_scale(18)?)?;
     let epsilon = zcdp_epsilon(&gaussian.map().loss(&1u32.into())?, &"1e-6".parse()?);
     let epsilon = epsilon.to_f64(odometry::exact::Round::Up);
     // Or noise on every update, which adds up.
-    let each = DiscreteLaplace::new(1u8.into())?;
+    let each = DiscreteLaplace::new(1)?;
 
     let lines = [
         (

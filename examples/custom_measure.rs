@@ -1,5 +1,5 @@
-//! A measure of your own, in one file: total variation. A mechanism has loss δ if no event's probability changes by more
-//! than δ between neighbouring inputs. Children chosen adaptively compose to `1 − Π(1−δ_j)` (003 Lemma 5.9).
+//! A measure of your own, in one file: total variation. A mechanism has loss δ if no event's probability changes by
+//! more than δ between neighbouring inputs. Children chosen adaptively compose to `1 − Π(1−δ_j)` (\[HSV25\] Lemma 5.9).
 //!
 //! What a measure needs: a loss with its order, the measure, a tally (what is remembered of the launches), and a rule
 //! that is valid for adaptively chosen losses. The `odometer` crate makes odometers and filters of the last. If the
@@ -7,9 +7,11 @@
 
 use exact::{Exact, Round};
 use measures::{
-    Adaptive, FilterRule, Loss, LossError, MapError, Measure, PrivacyMap, Rule, SymmetricDistance,
-    Tallied, Tally, Total, laws,
+    Adaptive, Loss, LossError, MapError, Measure, PrivacyMap, Rule, SymmetricDistance, Tallied,
+    Tally, Total, laws,
 };
+use odometer::{Measurement, Odometer, Records};
+use queryable::coins::{Bit, Probability};
 use std::fmt;
 
 /// The largest change of an event's probability, in `[0, 1]`; 1 is no guarantee.
@@ -79,8 +81,8 @@ impl<const CARELESS: bool> Tally for LogSurvival<CARELESS> {
     }
 }
 
-/// `1 − Π(1−δ_j)`, for adaptively chosen δ_j (003 Lemma 5.9), rounded up. Sequential, which is the default: to allow more,
-/// name a theorem.
+/// `1 − Π(1−δ_j)`, for adaptively chosen δ_j (\[HSV25\] Lemma 5.9), rounded up. Sequential, which is the default: to
+/// allow more, name a theorem.
 #[derive(Clone, Debug)]
 struct Failures<const CARELESS: bool>;
 
@@ -126,25 +128,44 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("a careless tally is found out: {careless}");
 
     println!("a map, at distances 1 and 3:");
-    let map = PrivacyMap::new(SymmetricDistance, TotalVariation, |&n| {
+    let map = PrivacyMap::<SymmetricDistance, _>::new(TotalVariation, |&n| {
         let delta = Exact::ratio(1, 20).map_err(|error| MapError::failed(&n, error.to_string()))?;
         Ok(Change(delta.times(n.into()).min(Exact::ONE)))
     });
     laws::check_map(&map, &[0, 1, 3, 30])?;
     println!("  {} and {}", map.loss(&1)?, map.loss(&3)?);
 
-    let gate = rule.open(&Change::new("0.5".parse()?)?)?;
-    let mut tally = rule.start();
-    let mut admitted = 0;
-    loop {
-        let next = tally.after(&map.loss(&1)?, 1);
-        if !rule.fits(&gate, &next) {
-            break;
-        }
-        (tally, admitted) = (next, admitted + 1);
+    println!("an odometer and a filter of 0.5, with questions of 0.05 each:");
+    let records = Records::<i64>::new();
+    // Tells the truth one time in twenty, and tosses a coin otherwise.
+    let tossed = Bit::new(Probability::new(19, 20)?);
+    let anybody = Measurement::new("anybody", records, map, move |data, scope| {
+        let truth = !data.is_empty();
+        Ok(if scope.draw(&tossed)? {
+            scope.draw(&Bit::fair())?
+        } else {
+            truth
+        })
+    });
+    let odometer = Odometer::new(records, rule.clone());
+    let session = odometer.open(vec![1, 2, 3])?;
+    for _ in 0..3 {
+        session.launch(&anybody)?;
     }
-    println!("a filter of 0.5 admits {admitted} launches of 0.05, where a sum would admit 10");
-    println!("their total is {}", rule.loss(&tally));
+    let spent = session.privacy_loss(&1)?;
+    println!("  the odometer says {spent} after 3"); // 1 − 0.95³ = 0.142625
+    assert!(spent.bound().at_most(&Change::new("0.142626".parse()?)?));
+
+    let filter = odometer.filter(1, Change::new("0.5".parse()?)?)?;
+    let session = filter.invoke(vec![1, 2, 3])?;
+    let mut admitted = 0;
+    let refusal = loop {
+        match session.launch(&anybody) {
+            Ok(_) => admitted += 1,
+            Err(refusal) => break refusal,
+        }
+    };
+    println!("  the filter admits {admitted}, where a sum would admit 10; then: {refusal}");
     assert_eq!(admitted, 13); // 0.95^13 = 0.513, 0.95^14 = 0.488
     Ok(())
 }

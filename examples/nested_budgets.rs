@@ -3,21 +3,21 @@
 
 use std::thread;
 
-use odometry::measures::{Basic, Epsilon, PrivacyMap, PureDp, SymmetricDistance};
-use odometry::odometer::{AnyOf, LaunchError, Measurement, Odometer, Session, Space};
+use odometry::measures::{Basic, Epsilon, PrivacyMap, PureDp};
+use odometry::odometer::{LaunchError, Measurement, Odometer, Records, Session};
 use odometry::queryable::coins::{Bit, Probability};
 
-type Salaries = AnyOf<Vec<u32>>;
-type Budgeted = Session<Salaries, SymmetricDistance, Basic<PureDp>>;
-type Query<A> = Measurement<Salaries, SymmetricDistance, PureDp, A>;
+type Salaries = Records<u32>;
+type Budgeted = Session<Salaries, Basic<PureDp>>;
+type Query<A> = Measurement<Salaries, PureDp, A>;
 
 /// Whether anybody earns more than `threshold`, answered wrongly one time in four: ε = ln 3 < 1.0987 for one person.
 fn anybody_above(threshold: u32) -> Result<Query<bool>, Box<dyn std::error::Error>> {
     let lie = Bit::new(Probability::new(1, 4)?);
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, "1.0987".parse()?);
+    let map = PrivacyMap::per_record(PureDp, "1.0987")?;
     let query = Measurement::new(
         "anybody above",
-        Space::any::<Vec<u32>>(SymmetricDistance),
+        Records::<u32>::new(),
         map,
         move |salaries, scope| {
             let truth = salaries.iter().any(|salary| *salary > threshold);
@@ -29,23 +29,17 @@ fn anybody_above(threshold: u32) -> Result<Query<bool>, Box<dyn std::error::Erro
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let salaries = vec![31_000, 45_000, 52_000, 78_000, 120_000];
-    let space = Space::any::<Vec<u32>>(SymmetricDistance);
+    let space = Records::<u32>::new();
 
     // The organisation may lose 10 in total about any one person.
     let organisation = Odometer::new(space, Basic::new(PureDp)).named("the organisation");
-    let organisation = organisation.filter(1, "10".parse()?)?.invoke(salaries)?;
+    let organisation = organisation.filter(1, "10")?.invoke(salaries)?;
 
     // Two teams share it. A cap is only a limit: what a team does not spend, the others may.
-    let research = organisation
-        .nested("research")
-        .capped(1, "8".parse()?)
-        .open()?;
-    let reporting = organisation
-        .nested("reporting")
-        .capped(1, "6".parse()?)
-        .open()?;
+    let research = organisation.nested("research").capped(1, "8").open()?;
+    let reporting = organisation.nested("reporting").capped(1, "6").open()?;
     // An analyst in research has a limit of her own.
-    let alice = research.nested("Alice").capped(1, "3".parse()?).open()?;
+    let alice = research.nested("Alice").capped(1, "3").open()?;
 
     // Everybody asks at once. Each launch is admitted and charged by all accounts above it, or by none.
     let sessions = [
@@ -78,12 +72,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // What is left of the organisation's budget is spent to exactly zero, by one query that is given all of it.
     let left = organisation.remaining(&1)?;
-    println!(
-        "left: {}",
-        left.map_or("unknown".into(), |left| left.to_string())
-    );
+    println!("{left}");
     let farewell = organisation.spend_rest(&1, |rest| {
-        let map = PrivacyMap::linear(SymmetricDistance, PureDp, rest.clone());
+        let map = PrivacyMap::per_record(PureDp, rest.clone());
         Measurement::new("farewell", space, map, |_, _| Ok("spent"))
     })?;
     assert_eq!(organisation.remaining(&1)?, Some("0".parse()?));

@@ -5,20 +5,20 @@ use odometry::measures::{Basic, PureDp, SymmetricDistance};
 use odometry::mechanisms::additive::count;
 use odometry::mechanisms::samplers::DiscreteLaplace;
 use odometry::mechanisms::sparse::{Above, Sensitivity, SparseVector};
-use odometry::odometer::{Odometer, Space};
+use odometry::odometer::{Odometer, Records};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The minute of the day at which each visitor came: most around 9:00 and 17:00.
     let visits: Vec<i64> = (0..20_000).map(minute_of_visit).collect();
 
     // Whoever holds the data opens a session that will spend at most ε = 1 on anybody's visit.
-    let space = Space::any::<Vec<i64>>(SymmetricDistance);
+    let space = Records::<i64>::new();
     let odometer = Odometer::new(space, Basic::new(PureDp));
-    let session = odometer.filter(1, "1".parse()?)?.invoke(visits)?;
+    let session = odometer.filter(1, "1")?.invoke(visits)?;
 
     // The analyst launches sparse vector: ε = 0.4 for any number of questions, until six answers were "above".
     let sensitivity = Sensitivity::of_counts::<SymmetricDistance>();
-    let crowded = SparseVector::for_epsilon(&"0.4".parse()?, sensitivity, 6)?.of_counts(space);
+    let crowded = SparseVector::for_epsilon("0.4", sensitivity, 6)?.of_counts(space);
     let crowded = session.launch(&crowded)?;
 
     for hour in 0..24 {
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             continue;
         }
         // Only now is it worth ε = 0.1 to count.
-        let noise = DiscreteLaplace::new(10u8.into())?;
+        let noise = DiscreteLaplace::for_epsilon(1, "0.1")?;
         let visitors = count(space, noise, move |minute| minutes.contains(minute));
         match session.launch(&visitors) {
             Ok(visitors) => println!("{hour:>2}:00 is crowded: about {visitors} visitors"),

@@ -12,11 +12,11 @@ use opendp::{
     metrics::{AbsoluteDistance, SymmetricDistance},
     transformations::{make_clamp, make_count, make_sum},
 };
-use opendp_bridge::{BridgeError, measurement, space, theirs::Pure};
+use opendp_bridge::{BridgeError, calibrated, measurement, space, theirs::Pure};
 
 use crate::{
     Problem, csv,
-    questions::{Column, Question, calibrated},
+    questions::{Column, Question},
     table::Table,
 };
 
@@ -80,7 +80,7 @@ fn share(budget: &Exact, eighths: u32) -> f64 {
 
 fn count(epsilon: f64) -> Result<Question<f64, i32>, BridgeError> {
     measurement("count", move || {
-        calibrated(epsilon, |scale| {
+        calibrated(&1, &epsilon, |scale| {
             let change = AbsoluteDistance::<i32>::default();
             make_count(column(), SymmetricDistance)?
                 >> make_laplace::<_, _, Pure>(AtomDomain::default(), change, scale, None)?
@@ -95,7 +95,7 @@ fn quantile(alpha: f64, epsilon: f64) -> Result<Question<f64, f64>, BridgeError>
         let sizes = (-3..10).flat_map(|power| digits.map(|digit| digit * 10f64.powi(power)));
         let mut candidates: Vec<f64> = sizes.flat_map(|size| [-size, size]).chain([0.0]).collect();
         candidates.sort_by(f64::total_cmp);
-        calibrated(epsilon, |scale| {
+        calibrated(&1, &epsilon, |scale| {
             let candidates = candidates.clone();
             make_private_quantile(column(), SymmetricDistance, Pure, candidates, alpha, scale)
         })
@@ -104,7 +104,7 @@ fn quantile(alpha: f64, epsilon: f64) -> Result<Question<f64, f64>, BridgeError>
 
 fn sum(bounds: (f64, f64), epsilon: f64) -> Result<Question<f64, f64>, BridgeError> {
     measurement("sum", move || {
-        calibrated(epsilon, |scale| {
+        calibrated(&1, &epsilon, |scale| {
             let clamp = make_clamp(column(), SymmetricDistance, bounds)?;
             let sum = make_sum(clamp.output_domain.clone(), SymmetricDistance)?;
             let change = AbsoluteDistance::<f64>::default();

@@ -7,9 +7,8 @@ use measures::PureDp;
 )]
 use opendp::transformations::{make_select_column, make_split_dataframe};
 use opendp::{
-    core::{Domain, Function, Measurement, Metric},
+    core::Function,
     domains::{AtomDomain, VectorDomain},
-    error::Fallible,
     measurements::make_laplace,
     metrics::{AbsoluteDistance, L1Distance, SymmetricDistance},
     traits::CheckAtom,
@@ -19,7 +18,8 @@ use opendp::{
     },
 };
 use opendp_bridge::{
-    BridgeError, Imported, ImportedTransformation, measurement, theirs::Pure, transformation,
+    BridgeError, Imported, ImportedTransformation, calibrated, measurement, theirs::Pure,
+    total_transformation,
 };
 
 use crate::people::COLUMNS;
@@ -37,42 +37,29 @@ fn column<T: CheckAtom>() -> Column<T> {
     VectorDomain::new(AtomDomain::default())
 }
 
-/// A column of words.
+/// A column of words. Total: every column is there, and a field that a line does not have is empty.
 #[allow(deprecated, reason = "as above")]
 pub fn words(name: &'static str) -> Result<Select<String>, BridgeError> {
-    transformation(move || {
+    total_transformation(move || {
         let names = COLUMNS.map(String::from).to_vec();
         make_split_dataframe(Some(","), names)? >> make_select_column(name.to_string())?
     })
 }
 
-/// A column of whole numbers.
+/// A column of whole numbers. Total, as `words`: what is no number is 0.
 #[allow(deprecated, reason = "as above")]
 pub fn numbers(name: &'static str) -> Result<Select<i32>, BridgeError> {
-    transformation(move || {
+    total_transformation(move || {
         let names = COLUMNS.map(String::from).to_vec();
         (make_split_dataframe(Some(","), names)? >> make_select_column(name.to_string())?)?
             >> make_cast_default::<_, String, i32>(column(), SymmetricDistance)?
     })
 }
 
-/// The scale of Laplace noise with which a pipeline has the loss ε at distance 1: found with OpenDP's own map.
-pub fn calibrated<DI: Domain, MI: Metric<Distance = u32>, TO>(
-    epsilon: f64,
-    with_scale: impl Fn(f64) -> Fallible<Measurement<DI, MI, Pure, TO>>,
-) -> Fallible<Measurement<DI, MI, Pure, TO>> {
-    let sensitivity = with_scale(1.0)?.map(&1)?;
-    let mut scale = sensitivity / epsilon;
-    while with_scale(scale)?.map(&1)? > epsilon {
-        scale *= 1.0 + 1e-12;
-    }
-    with_scale(scale)
-}
-
 /// How many people.
 pub fn count(epsilon: f64) -> Result<Question<i32, i32>, BridgeError> {
     let question = measurement("count", move || {
-        calibrated(epsilon, |scale| {
+        calibrated(&1, &epsilon, |scale| {
             let change = AbsoluteDistance::<i32>::default();
             make_count(column::<i32>(), SymmetricDistance)?
                 >> make_laplace::<_, _, Pure>(AtomDomain::default(), change, scale, None)?
@@ -84,7 +71,7 @@ pub fn count(epsilon: f64) -> Result<Question<i32, i32>, BridgeError> {
 /// The sum of a column, each value clamped to `0..=top`.
 pub fn sum(top: i32, epsilon: f64) -> Result<Question<i32, i64>, BridgeError> {
     let question = measurement("sum", move || {
-        calibrated(epsilon, |scale| {
+        calibrated(&1, &epsilon, |scale| {
             let wide = make_cast_default::<_, i32, i64>(column(), SymmetricDistance)?;
             let clamp = make_clamp(column::<i64>(), SymmetricDistance, (0, i64::from(top)))?;
             let sum = make_sum(clamp.output_domain.clone(), SymmetricDistance)?;
@@ -101,7 +88,7 @@ pub fn sum(top: i32, epsilon: f64) -> Result<Question<i32, i64>, BridgeError> {
 /// The mean of a column, each value clamped to `0..=top`, for about this many people.
 pub fn mean(top: f64, people: usize, epsilon: f64) -> Result<Question<i32, f64>, BridgeError> {
     let question = measurement("mean", move || {
-        calibrated(epsilon, |scale| {
+        calibrated(&1, &epsilon, |scale| {
             let float = make_cast_default::<_, i32, f64>(column(), SymmetricDistance)?;
             let impute = make_impute_constant(column::<f64>(), SymmetricDistance, 0.0)?;
             let clamp = make_clamp(impute.output_domain.clone(), SymmetricDistance, (0.0, top))?;
@@ -128,7 +115,7 @@ pub fn histogram(
     epsilon: f64,
 ) -> Result<Question<String, Vec<i32>>, BridgeError> {
     let question = measurement("histogram", move || {
-        calibrated(epsilon, |scale| {
+        calibrated(&1, &epsilon, |scale| {
             let names = categories.iter().copied().map(String::from).collect();
             let counts = make_count_by_categories::<L1Distance<i32>, String, i32>(
                 column(),

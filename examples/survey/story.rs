@@ -6,7 +6,7 @@ use measures::{Basic, Epsilon, PureDp, SymmetricDistance as Records};
 use mechanisms::sparse::{Above, Sensitivity, SparseVector};
 use odometer::Odometer;
 use opendp::{domains::AtomDomain, metrics::SymmetricDistance};
-use opendp_bridge::{OpendpDomain, OpendpMetric, same_data, space};
+use opendp_bridge::{OpendpSpace, same_data, space};
 use queryable::AskError;
 
 use crate::{
@@ -21,8 +21,9 @@ const BUDGET: &str = "2";
 /// What each analyst may use of it at the most.
 const SHARE: &str = "1.25";
 
-type Survey = PureSession<OpendpDomain<Text>, OpendpMetric<SymmetricDistance>>;
-type Ledger = Table<OpendpDomain<Text>, OpendpMetric<SymmetricDistance>>;
+type People = OpendpSpace<Text, SymmetricDistance>;
+type Survey = PureSession<People>;
+type Ledger = Table<People>;
 
 /// Runs it.
 pub fn run() -> Result<(), Problem> {
@@ -36,17 +37,11 @@ pub fn run() -> Result<(), Problem> {
         Basic::new(PureDp),
     )
     .named("the organisation")
-    .filter(1, BUDGET.parse()?)?
+    .filter(1, BUDGET)?
     .invoke(survey)?;
     let table = Table::begin(&organisation);
-    let ada = organisation
-        .nested("Ada")
-        .capped(1, SHARE.parse()?)
-        .open()?;
-    let ben = organisation
-        .nested("Ben")
-        .capped(1, SHARE.parse()?)
-        .open()?;
+    let ada = organisation.nested("Ada").capped(1, SHARE).open()?;
+    let ben = organisation.nested("Ben").capped(1, SHARE).open()?;
     std::thread::scope(|scope| -> Result<(), Problem> {
         let first = scope.spawn(|| ada_s_work(&ada, &table));
         let second = scope.spawn(|| ben_s_work(&ben, &table));
@@ -76,10 +71,7 @@ fn ada_s_work(ada: &Survey, table: &Ledger) -> Result<(), Problem> {
 
     // Somebody who helps gets a session inside of Ada's: charged to her and to the organisation as it happens, and what
     // is not used costs nothing.
-    let helper = ada
-        .nested("Ada's helper")
-        .capped(1, "0.1875".parse()?)
-        .open()?;
+    let helper = ada.nested("Ada's helper").capped(1, "0.1875").open()?;
     let region = helper.nest_after(&questions::words("region")?)?;
     let histogram = questions::histogram(&REGIONS, 0.125)?;
     let shown = |counts: &Vec<i32>| format!("{counts:?}");
@@ -123,7 +115,7 @@ fn ben_s_work(ben: &Survey, table: &Ledger) -> Result<(), Problem> {
     let incomes = income.nest_after(&same_data(income.space()))?;
     let sensitivity = Sensitivity::of_counts::<Records>();
     let records = *incomes.space();
-    let sparse = SparseVector::for_epsilon(&"0.25".parse()?, sensitivity, 2)?.of_counts(records);
+    let sparse = SparseVector::for_epsilon("0.25", sensitivity, 2)?.of_counts(records);
     let ready = |_: &_| "ready".to_string();
     let search = table.ask(
         "Ben",

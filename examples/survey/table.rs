@@ -6,17 +6,17 @@ use std::{
 };
 
 use exact::{Exact, Round};
-use measures::{Basic, Epsilon, Metric, PureDp};
-use odometer::{Domain, Measurement, Session};
+use measures::{Basic, Epsilon, PureDp};
+use odometer::{Measurement, Session, Space};
 
 use crate::Problem;
 
 /// A session in pure differential privacy.
-pub type PureSession<D, MI> = Session<D, MI, Basic<PureDp>>;
+pub type PureSession<S> = Session<S, Basic<PureDp>>;
 
 /// The table of everything that is charged to one session.
-pub struct Table<D: Domain, MI: Metric<Distance = u32>> {
-    budget: PureSession<D, MI>,
+pub struct Table<S: Space<Distance = u32>> {
+    budget: PureSession<S>,
     /// What the chart shows. Also keeps lines apart.
     losses: Mutex<Vec<Losses>>,
 }
@@ -30,9 +30,9 @@ pub struct Losses {
     pub at_two: f64,
 }
 
-impl<D: Domain, MI: Metric<Distance = u32>> Table<D, MI> {
+impl<S: Space<Distance = u32>> Table<S> {
     /// Begins a table, and prints its head.
-    pub fn begin(budget: &PureSession<D, MI>) -> Self {
+    pub fn begin(budget: &PureSession<S>) -> Self {
         println!(
             "\n{:<13} {:<40} {:>43} {:>8} {:>8}",
             "who", "asked", "answered", "charged", "left"
@@ -49,14 +49,18 @@ impl<D: Domain, MI: Metric<Distance = u32>> Table<D, MI> {
 
     /// Launches a question in a session below the budget, and prints a line. A refusal is printed, too, and costs
     /// nothing.
-    pub fn ask<D2: Domain, M2: Metric<Distance = u32>, A: 'static>(
+    pub fn ask<T, A>(
         &self,
         who: &str,
-        session: &PureSession<D2, M2>,
+        session: &PureSession<T>,
         asked: &str,
-        question: &Measurement<D2, M2, PureDp, A>,
+        question: &Measurement<T, PureDp, A>,
         show: impl FnOnce(&A) -> String,
-    ) -> Result<Option<A>, Problem> {
+    ) -> Result<Option<A>, Problem>
+    where
+        T: Space<Distance = u32>,
+        A: 'static,
+    {
         let cost = question.map().loss(&1)?;
         match session.launch(question) {
             Ok(answer) => {
@@ -82,7 +86,11 @@ impl<D: Domain, MI: Metric<Distance = u32>> Table<D, MI> {
         cost: &Epsilon,
     ) -> Result<(), Problem> {
         let _lines = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = self.budget.remaining(&1)?.unwrap_or(Epsilon::INFINITY);
+        let left = self
+            .budget
+            .remaining(1)?
+            .into_loss()
+            .unwrap_or(Epsilon::INFINITY);
         let (cost, left) = (
             short(cost.value(), Round::Up),
             short(left.value(), Round::Down),

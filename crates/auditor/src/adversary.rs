@@ -7,13 +7,13 @@ use queryable::{AskError, Heard, Machine, Move, Scope, coins::Uniform, machine};
 
 use crate::{
     attack::{Attack, Plan, Play},
-    audit::Report,
     factor::Factor,
     profile::Direction,
+    report::Report,
 };
 
-/// Asks the same query again and again, adds up what each answer tells, and stops when the sum passes a curve (004 Alg
-/// 5). `tells` is the realized loss of one answer, `curve` the bound after `t` answers.
+/// Asks the same query again and again, adds up what each answer tells, and stops when the sum passes a curve
+/// (\[RRUV16\] Alg 5). `tells` is the realized loss of one answer, `curve` the bound after `t` answers.
 pub fn stopping_time<Q: Clone + Send, A>(
     query: Q,
     mut tells: impl FnMut(&A) -> f64 + Send,
@@ -36,8 +36,9 @@ pub fn stopping_time<Q: Clone + Send, A>(
     })
 }
 
-/// Asks one query after another until an answer is bad for the system, then strikes (003 Thm 5.2): `next` gives the
-/// queries, `None` to give up; `bad` recognises the answer; `strike` gives the last query, told how many were asked.
+/// Asks one query after another until an answer is bad for the system, then strikes (\[HSV25\] Thm 5.2): `next` gives
+/// the queries, `None` to give up; `bad` recognises the answer; `strike` gives the last query, told how many were
+/// asked.
 pub fn first_bad_answer<Q: Send, A>(
     mut next: impl FnMut(usize) -> Option<Q> + Send,
     bad: impl Fn(&Result<A, AskError>) -> bool + Send,

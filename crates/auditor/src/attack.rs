@@ -1,15 +1,15 @@
 //! The best adversary as a decision tree that a person can read.
 
-use std::fmt::{self, Debug, Write};
-
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
+use exact::Round;
 
 use crate::{
     explore::Heard,
-    factor::{Factor, approximate},
+    factor::Factor,
     graph::Graph,
     profile::Direction,
+    shown::{bound, is_short},
 };
 
 /// An adversary: what it asks after which answers, and what it concludes.
@@ -182,62 +182,26 @@ pub(crate) fn described<Q: Clone, A: Clone>(
     // What was not enumerated may be accepted, too: that can only help under one input, and only hurt under the other.
     let x = (x + &graph.missing[1 - over]).min(RBig::ONE);
     let delta = (y - factor.as_rational() * &x).max(RBig::ZERO);
-    let [at_least, at_most] = match graph.is_truncated() {
-        true => ["at least ", "at most "],
-        false => ["", ""],
+    // Rounded, each of them claims less.
+    let said = |value: &RBig, round: Round| {
+        let words = match round {
+            Round::Down => "at least ",
+            Round::Up => "at most ",
+        };
+        let exact = is_short(value) && !graph.is_truncated();
+        format!("{}{}", if exact { "" } else { words }, bound(value, round))
+    };
+    // What is impossible under the other input is excused by no ε.
+    let at = match x.is_zero() && !delta.is_zero() {
+        true => "every ε".into(),
+        false => format!("e^ε = {}", bound(factor.as_rational(), Round::Down)),
     };
     let claim = format!(
-        "accepts with probability {at_least}{} on input {over} and {at_most}{} on input {}: δ ≥ {} at e^ε = {}",
-        shown(y),
-        shown(&x),
+        "accepts with probability {} on input {over} and {} on input {}: δ ≥ {} at {at}",
+        said(y, Round::Down),
+        said(&x, Round::Up),
         1 - over,
-        shown(&delta),
-        shown(factor.as_rational()),
+        bound(&delta, Round::Down),
     );
     Attack { claim, play }
-}
-
-/// Short rationals in full, long ones as decimals.
-pub(crate) fn shown(value: &RBig) -> String {
-    let text = value.to_string();
-    match text.len() {
-        0..=13 => text,
-        _ => format!("{:.6e}", approximate(value)),
-    }
-}
-
-impl<Q: Debug, A: Debug> fmt::Display for Attack<Q, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.claim)?;
-        write_play(f, &self.play, &mut String::from("  "))
-    }
-}
-
-fn write_play<Q: Debug, A: Debug>(
-    f: &mut fmt::Formatter<'_>,
-    play: &Play<Q, A>,
-    indent: &mut String,
-) -> fmt::Result {
-    match play {
-        Play::Stop { accept, p0, p1 } => {
-            let verdict = if *accept { "accept" } else { "stop" };
-            writeln!(f, "{verdict} (p0 = {}, p1 = {})", shown(p0), shown(p1))
-        }
-        Play::Ask { query, answers } => {
-            writeln!(f, "ask {query:?}")?;
-            for (answer, play) in answers {
-                let mut text = String::new();
-                match answer {
-                    Ok(answer) => write!(text, "{answer:?}")?,
-                    Err(error) => write!(text, "error: {error}")?,
-                }
-                write!(f, "{indent}{text} → ")?;
-                let length = indent.len();
-                indent.push_str("  ");
-                write_play(f, play, indent)?;
-                indent.truncate(length);
-            }
-            Ok(())
-        }
-    }
 }

@@ -1,28 +1,22 @@
-//! The auditor's front door: what to audit, and the report.
+//! The auditor's front door: what to audit, and how far.
 
-use std::{fmt::Debug, thread, time::Duration};
+use std::thread;
 
-use dashu_ratio::RBig;
-use exact::Exact;
 use queryable::{AskError, Root, Round};
 
 use crate::{
-    attack::{Attack, best_attack},
-    chain::corners,
-    concurrent::{Pair, Part, in_any_order, in_few_turns, in_order, interleave},
+    concurrent::{DEFAULT_TURNS, Part, in_any_order, in_few_turns, in_order},
+    coverage::{Coverage, Merged},
     error::AuditError,
     explore::{Offer, Tree, explore},
-    factor::{Bounds, Factor},
     graph::Graph,
     join::join,
-    profile::{Direction, Profile},
+    limits::{Limits, Memory},
+    merge::{Merger, Pair},
     progress::Progress,
-    renyi,
+    report::Report,
     system::{Input, System, player},
 };
-
-/// How many runs are made at most, unless said otherwise.
-pub const DEFAULT_RUNS: u64 = 100_000_000;
 
 /// How many rounds a history may have: attacks are trees, and are walked recursively.
 pub const MAX_DEPTH: usize = 2000;
@@ -35,26 +29,129 @@ where
     S: System,
     B: Fn(Input, &Root) -> Result<S, AskError>,
 {
-    Audit {
-        build,
-        runs: DEFAULT_RUNS,
-        merge: true,
-        threads: 2,
-    }
+    Audit::default().of(build)
 }
 
 /// An audit to be made.
 pub struct Audit<B> {
     build: B,
-    runs: u64,
+    limits: Limits,
     merge: bool,
+    turns: usize,
     threads: usize,
 }
 
+/// An audit of nothing in particular yet.
+impl Default for Audit<()> {
+    fn default() -> Self {
+        Self {
+            build: (),
+            limits: Limits::default(),
+            merge: true,
+            turns: DEFAULT_TURNS,
+            threads: 2,
+        }
+    }
+}
+
+impl Audit<()> {
+    /// The same audit of this system.
+    pub(crate) fn of<B>(&self, build: B) -> Audit<B> {
+        Audit {
+            build,
+            limits: self.limits,
+            merge: self.merge,
+            turns: self.turns,
+            threads: self.threads,
+        }
+    }
+}
+
 impl<B> Audit<B> {
-    /// Allows this many runs per input.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Allows this many runs per input ([`DEFAULT_RUNS`](crate::DEFAULT_RUNS) otherwise).
     pub fn runs(self, runs: u64) -> Self {
-        Self { runs, ..self }
+        let limits = Limits {
+            runs,
+            ..self.limits
+        };
+        Self { limits, ..self }
+    }
+
+    /// Allows this many draws per run ([`DEFAULT_DRAWS`](crate::DEFAULT_DRAWS) otherwise). A system that draws until it
+    /// likes the outcome has runs without end.
+    pub fn draws(self, draws: usize) -> Self {
+        let limits = Limits {
+            draws,
+            ..self.limits
+        };
+        Self { limits, ..self }
+    }
+
+    /// Allows the histories about this many bytes ([`DEFAULT_MEMORY`](crate::DEFAULT_MEMORY) otherwise). What queries and
+    /// answers hold besides themselves (a long text) is not counted.
+    pub fn memory(self, bytes: u64) -> Self {
+        let limits = Limits {
+            memory: bytes,
+            ..self.limits
+        };
+        Self { limits, ..self }
+    }
+
+    /// Makes this many runs again per input, and compares ([`DEFAULT_RERUNS`](crate::DEFAULT_RERUNS) otherwise): how well
+    /// this finds randomness that does not come from the coins, [`Coverage::reruns`] says.
+    ///
+    /// ```
+    /// use auditor::{Input, audit};
+    /// use queryable::{Root, machine};
+    /// let build = |_: Input, root: &Root| root.spawn(machine(|(), _| Ok(())));
+    /// // One percent stays hidden with probability 0.99^2100 < 1e-9.
+    /// let report = audit(build).reruns(2100).asking(1, |_| vec![()])?;
+    /// assert_eq!(report.coverage().reruns, 2100);
+    /// # Ok::<(), auditor::AuditError>(())
+    /// ```
+    pub fn reruns(self, reruns: usize) -> Self {
+        let limits = Limits {
+            reruns,
+            ..self.limits
+        };
+        Self { limits, ..self }
+    }
+
+    /// Cuts every draw to its first `2·radius + 1` outcomes: for noise around zero, as the samplers order it, those from
+    /// `−radius` to `radius`. The rest is counted as missing, so δ is bounded from both sides, and a claim that needs the
+    /// tail (a pure one) is refuted or undecided.
+    ///
+    /// ```
+    /// use auditor::{Factor, Input, audit};
+    /// use queryable::{Root, coins::Uniform, machine};
+    /// let noise = Uniform::below(100)?;
+    /// let build = |input: Input, root: &Root| {
+    ///     let noise = noise.clone();
+    ///     root.spawn(machine(move |(), scope| Ok(scope.draw(&noise)? + input.pick(0, 1))))
+    /// };
+    /// let report = audit(build).enumerating(1).asking(1, |_| vec![()])?; // 3 of 100 outcomes
+    /// assert_eq!(report.total_variation().to_string(), "between 0 and 49/50");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn enumerating(self, radius: u32) -> Self {
+        let outcomes = (radius as usize).saturating_mul(2).saturating_add(1);
+        let limits = Limits {
+            outcomes,
+            ..self.limits
+        };
+        Self { limits, ..self }
+    }
+
+    /// Checks that every two parts of [`concurrently`](Self::concurrently) are independent in all interleavings of at most
+    /// so many turns (at least two; [`DEFAULT_TURNS`](crate::DEFAULT_TURNS) otherwise). There are about `d^turns` of
+    /// them, if each part is asked `d` times.
+    pub fn turns(self, turns: usize) -> Self {
+        let turns = turns.max(2);
+        Self { turns, ..self }
     }
 
     /// Replays every interleaving of [`concurrently`](Self::concurrently), to check the merging.
@@ -73,7 +170,9 @@ impl<B> Audit<B> {
     /// Audits histories of at most `depth` rounds. `offer` says what can be asked after a history; nothing ends it.
     ///
     /// Offer every query that differs in effect: the result is the worst case over adversaries that ask what was
-    /// offered.
+    /// offered. The offers must be a function of the history, in the same order each time: they are asked for more than
+    /// once and compared. Queries that cannot be compared, such as closures, can be offered by number: let a [`player`]
+    /// hold the list.
     ///
     /// # Errors
     /// [`AuditError`].
@@ -84,7 +183,7 @@ impl<B> Audit<B> {
     ) -> Result<Report<S::Query, S::Answer>, AuditError>
     where
         S: System,
-        S::Query: Clone + Send,
+        S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
         O: Fn(&[Round<S::Query, S::Answer>]) -> Vec<S::Query> + Sync,
@@ -92,22 +191,26 @@ impl<B> Audit<B> {
         check_depth(depth)?;
         let progress = Progress::new("runs");
         let offer = |history: &[Round<S::Query, S::Answer>]| {
-            let more = history.len() < depth;
-            more.then(|| Offer {
+            let cut_off = history.len() == depth;
+            Offer {
                 part: 0,
-                queries: offer(history),
-            })
+                queries: if cut_off { vec![] } else { offer(history) },
+                cut_off,
+            }
         };
-        let (graph, runs) = self.replay(&self.build, &offer, &progress)?;
-        Ok(Report::new(graph, runs, &progress))
+        let memory = Memory::new(self.limits.memory);
+        let all = self.replay(&self.build, &offer, &memory, &progress)?;
+        let coverage = Coverage::new(&all.graph, all.cut_off, all.reruns, None);
+        Ok(Report::new(all.graph, all.runs, coverage, &progress))
     }
 
     /// Audits parts that run concurrently with coins of their own, under all interleavings, which are merged: see
     /// [`Part`].
     ///
-    /// That the parts are independent is checked for every two parts, in every interleaving of at most four turns, and
-    /// for all parts together one after the other. Beyond that it is assumed: it holds for children with coins of their
-    /// own that cannot ask one another. Anything else needs [`unmerged`](Self::unmerged), where nothing is assumed.
+    /// That the parts are independent is checked for every two parts, in every interleaving of at most four
+    /// [`turns`](Self::turns), and for all parts together one after the other. Beyond that it is assumed, and the
+    /// verdict says so: it holds for children with coins of their own that cannot ask one another. Anything else needs
+    /// [`unmerged`](Self::unmerged), where nothing is assumed.
     ///
     /// # Errors
     /// [`AuditError::NotIndependent`] where that check fails; any other [`AuditError`].
@@ -117,7 +220,7 @@ impl<B> Audit<B> {
     ) -> Result<Report<S::Query, S::Answer>, AuditError>
     where
         S: System,
-        S::Query: Clone + Send,
+        S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
     {
@@ -129,28 +232,40 @@ impl<B> Audit<B> {
                 system.ask(query)
             }))
         };
+        let memory = Memory::new(self.limits.memory);
         // The histories of one part have one order.
         if !self.merge || parts.len() < 2 {
             let offer = |history: &[_]| in_any_order(parts, history);
-            let (graph, runs) = self.replay(&build, &offer, &progress)?;
-            return Ok(Report::new(
-                graph.map_queries(|(_, query)| query),
-                runs,
-                &progress,
-            ));
+            let all = self.replay(&build, &offer, &memory, &progress)?;
+            let graph = all.graph.map_queries(|(_, query)| query);
+            let coverage = Coverage::new(&graph, all.cut_off, all.reruns, None);
+            return Ok(Report::new(graph, all.runs, coverage, &progress));
         }
         let offer = |history: &[_]| in_order(parts, history);
-        let (ordered, mut runs) = self.replay(&self.build, &offer, &progress)?;
-        let mut pairs = Vec::new();
+        let ordered = self.replay(&self.build, &offer, &memory, &progress)?;
+        let (mut runs, mut reruns) = (ordered.runs, ordered.reruns);
+        let mut merger = Merger::new(parts.len());
         for (a, b) in (0..parts.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
-            let offer = |history: &[_]| in_few_turns(parts, [a, b], history);
-            let (graph, more) = self.replay(&build, &offer, &progress)?;
-            runs += more;
+            let offer = |history: &[_]| in_few_turns(parts, [a, b], self.turns, history);
+            let before = memory.used();
+            let Replayed {
+                graph,
+                runs: more,
+                reruns: fewest,
+                ..
+            } = self.replay(&build, &offer, &memory, &progress)?;
+            (runs, reruns) = (runs + more, reruns.min(fewest));
             let parts = [a, b];
-            pairs.push(Pair { parts, graph });
+            merger.pair(&Pair { parts, graph })?;
+            memory.change(before - memory.used())?;
         }
-        let graph = interleave(&ordered, &pairs, parts.len())?;
-        Ok(Report::new(graph, runs, &progress))
+        let graph = merger.interleave(&ordered.graph, &memory)?;
+        let merged = Merged {
+            parts: parts.len(),
+            turns: self.turns,
+        };
+        let coverage = Coverage::new(&graph, ordered.cut_off, reruns, Some(merged));
+        Ok(Report::new(graph, runs, coverage, &progress))
     }
 
     /// All runs on both inputs, one thread each.
@@ -158,17 +273,18 @@ impl<B> Audit<B> {
         &self,
         build: &B2,
         offer: &O,
+        memory: &Memory,
         progress: &Progress,
-    ) -> Result<(Graph<S::Query, S::Answer>, u64), AuditError>
+    ) -> Result<Replayed<S::Query, S::Answer>, AuditError>
     where
         S: System,
-        S::Query: Clone + Send,
+        S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
         B2: Fn(Input, &Root) -> Result<S, AskError> + Sync,
-        O: Fn(&[Round<S::Query, S::Answer>]) -> Option<Offer<S::Query>> + Sync,
+        O: Fn(&[Round<S::Query, S::Answer>]) -> Offer<S::Query> + Sync,
     {
-        let limit = self.runs;
-        let one = |input| explore(build, offer, input, limit, progress);
+        let limits = self.limits;
+        let one = |input| explore(build, offer, input, &limits, memory, progress);
         let [zero, one] = match self.threads {
             1 => [one(Input::Zero)?, one(Input::One)?],
             _ => thread::scope(|scope| -> Result<[Tree<_, _>; 2], AuditError> {
@@ -181,9 +297,21 @@ impl<B> Audit<B> {
                 Ok([zero?, other?])
             })?,
         };
-        let runs = zero.runs + one.runs;
-        Ok((join([zero, one])?, runs))
+        Ok(Replayed {
+            runs: zero.runs + one.runs,
+            reruns: zero.reruns.min(one.reruns),
+            cut_off: zero.cut_off || one.cut_off,
+            graph: join([zero, one])?,
+        })
     }
+}
+
+/// All runs on both inputs.
+struct Replayed<Q, A> {
+    graph: Graph<Q, A>,
+    runs: u64,
+    reruns: usize,
+    cut_off: bool,
 }
 
 fn check_depth(depth: usize) -> Result<(), AuditError> {
@@ -195,166 +323,4 @@ fn check_depth(depth: usize) -> Result<(), AuditError> {
         value: depth.to_string(),
         expected: "at most 2000 rounds",
     })
-}
-
-/// What an audit cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stats {
-    /// How many histories were told apart.
-    pub histories: usize,
-    /// How many runs there were, both inputs together; some of them were made twice.
-    pub runs: u64,
-    /// How long it took.
-    pub time: Duration,
-}
-
-/// The exact privacy of a system, over every adaptive adversary that asks what was offered.
-pub struct Report<Q, A> {
-    pub(crate) graph: Graph<Q, A>,
-    profiles: [Profile; 2],
-    stats: Stats,
-}
-
-impl<Q, A> Report<Q, A> {
-    fn new(graph: Graph<Q, A>, runs: u64, progress: &Progress) -> Self {
-        let profile = |over: usize| {
-            let missing = (graph.missing[1 - over].clone(), graph.missing[over].clone());
-            Profile::new(corners(&graph, over), &graph.masses.denominator, missing)
-        };
-        let zero = profile(0);
-        let one = match graph.is_truncated() {
-            true => profile(1),
-            false => zero.reflected(),
-        };
-        let stats = Stats {
-            histories: graph.nodes.len(),
-            runs,
-            time: progress.elapsed(),
-        };
-        Self {
-            graph,
-            profiles: [zero, one],
-            stats,
-        }
-    }
-
-    /// What the audit cost.
-    pub fn stats(&self) -> Stats {
-        self.stats
-    }
-
-    /// The profile in one direction.
-    pub fn profile(&self, direction: Direction) -> &Profile {
-        &self.profiles[direction.over()]
-    }
-
-    /// δ at this `e^ε`, both directions: exact, or bounds where draws were truncated.
-    pub fn delta(&self, factor: &Factor) -> Bounds<RBig> {
-        let [zero, one] = &self.profiles;
-        zero.delta(factor).max(one.delta(factor))
-    }
-
-    /// The least `e^ε` with δ(ε) at most `delta`, both directions (PrivLoss of seed 001); `None` for infinity. An upper
-    /// bound where draws were truncated, exact otherwise. [`Factor::epsilon`] gives ε.
-    pub fn factor(&self, delta: &RBig) -> Option<Factor> {
-        let [zero, one] = &self.profiles;
-        Some(zero.factor(delta)?.max(one.factor(delta)?))
-    }
-
-    /// The largest total variation distance between the views.
-    pub fn total_variation(&self) -> Bounds<RBig> {
-        self.delta(&Factor::ONE)
-    }
-
-    /// The largest mass that an adversary can lose to truncated draws, under each input.
-    pub fn missing(&self) -> [&RBig; 2] {
-        [&self.graph.missing[0], &self.graph.missing[1]]
-    }
-
-    pub(crate) fn demand_everything(&self, what: &'static str) -> Result<(), AuditError> {
-        self.graph.demand_everything(what)
-    }
-
-    /// The Rényi divergence of an order above one, in one direction, certified from both sides.
-    ///
-    /// # Errors
-    /// [`AuditError::Truncated`] where draws were truncated: no bound holds without a bound on the tail.
-    /// [`AuditError::Parameter`] for an order of one, less, or infinity.
-    pub fn renyi(&self, order: &Exact, direction: Direction) -> Result<Bounds<Exact>, AuditError>
-    where
-        Q: Clone,
-        A: Clone,
-    {
-        renyi::divergence(&self.graph, order, direction)
-    }
-
-    /// The adversary that attains the lower bound of [`renyi`](Self::renyi).
-    ///
-    /// # Errors
-    /// As [`renyi`](Self::renyi).
-    pub fn renyi_attack(
-        &self,
-        order: &Exact,
-        direction: Direction,
-    ) -> Result<Attack<Q, A>, AuditError>
-    where
-        Q: Clone,
-        A: Clone,
-    {
-        renyi::attack(&self.graph, order, direction)
-    }
-
-    /// The power sum `Σ p0^α·p1^(1−α)` of an integer order of at least two, exactly; `None` for infinity. The Rényi
-    /// divergence is its logarithm divided by `α − 1`.
-    ///
-    /// # Errors
-    /// As [`renyi`](Self::renyi).
-    pub fn power_sum(&self, order: u32, direction: Direction) -> Result<Option<RBig>, AuditError> {
-        if order < 2 {
-            return Err(AuditError::Parameter {
-                name: "the order",
-                value: order.to_string(),
-                expected: "at least 2",
-            });
-        }
-        renyi::power_sum(&self.graph, order, direction)
-    }
-
-    /// The adversary that attains δ at this `e^ε` in this direction (of what was enumerated).
-    pub fn attack(&self, factor: &Factor, direction: Direction) -> Attack<Q, A>
-    where
-        Q: Clone,
-        A: Clone,
-    {
-        best_attack(&self.graph, factor, direction)
-    }
-
-    /// Whether another system gives every adversary exactly the same view: the same histories with the same
-    /// probabilities, under both inputs. Both audits must have been offered the same queries.
-    pub fn same_views(&self, other: &Report<Q, A>) -> bool
-    where
-        Q: PartialEq,
-        A: PartialEq,
-    {
-        self.graph.same_views(&other.graph)
-    }
-
-    /// The adversary that attains δ at this `e^ε` in the worse direction.
-    pub fn best_attack(&self, factor: &Factor) -> Attack<Q, A>
-    where
-        Q: Clone,
-        A: Clone,
-    {
-        let least = |direction| self.profile(direction).delta(factor).least;
-        let [zero, one] = Direction::BOTH;
-        self.attack(factor, if least(one) > least(zero) { one } else { zero })
-    }
-}
-
-impl<Q: Debug, A: Debug> Debug for Report<Q, A> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut report = f.debug_struct("Report");
-        report.field("profiles", &self.profiles);
-        report.field("stats", &self.stats).finish_non_exhaustive()
-    }
 }

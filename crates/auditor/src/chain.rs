@@ -5,94 +5,48 @@
 //! independent branches add up, so the sum over answers merges edges by slope; the best of several queries is the
 //! upper hull. Then `δ(ε)` is the largest `p0 − e^ε·p1` over the corners.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::AddAssign};
 
 use dashu_int::UBig;
+use exact::convex::{Coordinate, Corner, upper_hull};
 
 use crate::graph::{Counts, Graph};
 
 /// Non-negative integers that the chain is computed with.
-pub(crate) trait Count: Clone + Ord + Default {
-    fn plus(&self, other: &Self) -> Self;
-    /// `self − other`, for `other ≤ self`.
-    fn minus(&self, other: &Self) -> Self;
-    fn is_none(&self) -> bool;
-    /// Compares `a·b` with `c·d`.
-    fn compare_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Ordering;
-}
+pub(crate) trait Count: Coordinate + Default + for<'a> AddAssign<&'a Self> {}
 
-impl Count for u64 {
-    fn plus(&self, other: &Self) -> Self {
-        self + other
-    }
-    fn minus(&self, other: &Self) -> Self {
-        self - other
-    }
-    fn is_none(&self) -> bool {
-        *self == 0
-    }
-    fn compare_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Ordering {
-        (u128::from(*a) * u128::from(*b)).cmp(&(u128::from(*c) * u128::from(*d)))
-    }
-}
+impl<N: Coordinate + Default + for<'a> AddAssign<&'a N>> Count for N {}
 
-impl Count for UBig {
-    fn plus(&self, other: &Self) -> Self {
-        self + other
-    }
-    fn minus(&self, other: &Self) -> Self {
-        self - other
-    }
-    fn is_none(&self) -> bool {
-        self.is_zero()
-    }
-    fn compare_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Ordering {
-        (a * b).cmp(&(c * d))
-    }
-}
-
-/// A step of a chain: how much more `p1` and `p0` it takes in.
-#[derive(Clone, Debug, PartialEq)]
-struct Step<N> {
-    x: N,
-    y: N,
-}
-
-impl<N: Count> Step<N> {
-    /// The steepest step is the least.
-    fn by_slope(&self, other: &Self) -> Ordering {
-        N::compare_products(&other.y, &self.x, &self.y, &other.x)
-    }
+/// A step of a chain: how much more `p1` (`x`) and `p0` (`y`) it takes in. The steepest step is the least.
+fn by_slope<N: Count>(a: &Corner<N>, b: &Corner<N>) -> Ordering {
+    N::compare_products(&b.y, &a.x, &a.y, &b.x)
 }
 
 /// A concave chain from the origin, by its steps, strictly less steep one after another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Chain<N>(Vec<Step<N>>);
+pub(crate) struct Chain<N>(Vec<Corner<N>>);
 
 impl<N: Count> Chain<N> {
     /// One view: accept it or not. A view that is impossible under the first input is never worth accepting.
     fn leaf(x: &N, y: &N) -> Self {
-        if y.is_none() {
+        if *y == N::default() {
             return Self(vec![]);
         }
-        Self(vec![Step {
-            x: x.clone(),
-            y: y.clone(),
-        }])
+        Self(vec![Corner::new(x.clone(), y.clone())])
     }
 
     fn sum<'a>(chains: impl Iterator<Item = &'a Self>) -> Self
     where
         N: 'a,
     {
-        let mut all: Vec<&Step<N>> = chains.flat_map(|chain| &chain.0).collect();
-        all.sort_by(|a, b| a.by_slope(b));
-        let mut steps: Vec<Step<N>> = Vec::with_capacity(all.len());
+        let mut all: Vec<&Corner<N>> = chains.flat_map(|chain| &chain.0).collect();
+        all.sort_by(|a, b| by_slope(a, b));
+        let mut steps: Vec<Corner<N>> = Vec::with_capacity(all.len());
         for step in all {
             match steps.last_mut() {
-                Some(last) if last.by_slope(step) == Ordering::Equal => {
-                    last.x = last.x.plus(&step.x);
-                    last.y = last.y.plus(&step.y);
+                Some(last) if by_slope(last, step) == Ordering::Equal => {
+                    last.x += &step.x;
+                    last.y += &step.y;
                 }
                 _ => steps.push(step.clone()),
             }
@@ -108,51 +62,33 @@ impl<N: Count> Chain<N> {
         let mut points = self.corners();
         points.extend(other.corners());
         points.sort();
-        let mut hull: Vec<(N, N)> = vec![(N::default(), N::default())];
-        for point in points {
-            // A point that is not higher than one to its left is never better, as slopes are not negative.
-            if hull.last().is_some_and(|last| point.1 <= last.1) {
-                continue;
-            }
-            while let [.., before, last] = hull.as_slice()
-                && !turns_down(before, last, &point)
-            {
-                hull.pop();
-            }
-            hull.push(point);
-        }
-        let step = |pair: &[(N, N)]| Step {
-            x: pair[1].0.minus(&pair[0].0),
-            y: pair[1].1.minus(&pair[0].1),
+        let hull = upper_hull(Corner::default(), points);
+        let step = |pair: &[Corner<N>]| {
+            let [from, to] = [&pair[0], &pair[1]];
+            Corner::new(from.x.distance(&to.x), from.y.distance(&to.y))
         };
         Self(hull.windows(2).map(step).collect())
     }
 
-    /// The corners after the origin, as `(x, y)`.
-    pub(crate) fn corners(&self) -> Vec<(N, N)> {
-        let mut at = (N::default(), N::default());
-        let corner = |step: &Step<N>| {
-            at = (at.0.plus(&step.x), at.1.plus(&step.y));
+    /// The corners after the origin.
+    fn corners(&self) -> Vec<Corner<N>> {
+        let mut at = Corner::<N>::default();
+        let corner = |step: &Corner<N>| {
+            at.x += &step.x;
+            at.y += &step.y;
             at.clone()
         };
         self.0.iter().map(corner).collect()
     }
 }
 
-/// Is the middle point strictly above the line between the others?
-fn turns_down<N: Count>(before: &(N, N), middle: &(N, N), after: &(N, N)) -> bool {
-    let to = |end: &(N, N)| (end.0.minus(&before.0), end.1.minus(&before.1));
-    let (a, b) = (to(middle), to(after));
-    N::compare_products(&a.1, &b.0, &b.1, &a.0) == Ordering::Greater
-}
-
 /// The corners of the chain of the whole system: `y` is the mass under input `over`, `x` under the other input.
-pub(crate) fn corners<Q, A>(graph: &Graph<Q, A>, over: usize) -> Vec<(UBig, UBig)> {
+pub(crate) fn corners<Q, A>(graph: &Graph<Q, A>, over: usize) -> Vec<Corner<UBig>> {
     match &graph.masses.counts {
         Counts::Small(counts) => root_chain(graph, counts, over)
             .corners()
             .into_iter()
-            .map(|(x, y)| (x.into(), y.into()))
+            .map(|corner| Corner::new(corner.x.into(), corner.y.into()))
             .collect(),
         Counts::Big(counts) => root_chain(graph, counts, over).corners(),
     }
@@ -160,6 +96,14 @@ pub(crate) fn corners<Q, A>(graph: &Graph<Q, A>, over: usize) -> Vec<(UBig, UBig
 
 fn root_chain<Q, A, N: Count>(graph: &Graph<Q, A>, counts: &[[N; 2]], over: usize) -> Chain<N> {
     let mut chains: Vec<Chain<N>> = vec![Chain(vec![]); graph.nodes.len()];
+    // Who asks for a chain last is the parent of the least number.
+    let mut first_parent = vec![0; graph.nodes.len()];
+    let children = |at: usize| graph.nodes[at].edges.iter().flat_map(|edge| &edge.to);
+    for at in (0..graph.nodes.len()).rev() {
+        for (_, child) in children(at) {
+            first_parent[*child] = at;
+        }
+    }
     for at in (0..graph.nodes.len()).rev() {
         let asked = graph.nodes[at].edges.iter().map(|edge| {
             let answers = edge.to.iter().map(|(_, child)| &chains[*child]);
@@ -167,6 +111,9 @@ fn root_chain<Q, A, N: Count>(graph: &Graph<Q, A>, counts: &[[N; 2]], over: usiz
         });
         let best = asked.reduce(Chain::hull);
         chains[at] = best.unwrap_or_else(|| Chain::leaf(&counts[at][1 - over], &counts[at][over]));
+        for (_, child) in children(at).filter(|(_, child)| first_parent[*child] == at) {
+            chains[*child] = Chain(vec![]);
+        }
     }
     chains.swap_remove(0)
 }
@@ -176,7 +123,7 @@ mod tests {
     use super::*;
 
     fn chain(steps: &[(u64, u64)]) -> Chain<u64> {
-        Chain(steps.iter().map(|&(x, y)| Step { x, y }).collect())
+        Chain(steps.iter().map(|&(x, y)| Corner::new(x, y)).collect())
     }
 
     #[test]

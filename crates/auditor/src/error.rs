@@ -1,6 +1,9 @@
 //! Why an audit could not be made.
 
 use dashu_ratio::RBig;
+use measures::{MapError, RuleError};
+use odometer::LaunchError;
+use queryable::AskError;
 use thiserror::Error;
 
 /// Why an audit could not be made, or could not answer.
@@ -15,10 +18,22 @@ pub enum AuditError {
         /// How many were allowed.
         limit: u64,
     },
-    /// There are more combinations of the parts' histories than allowed.
-    #[error("the parts have more than {limit} histories together: ask them less")]
-    TooManyHistories {
-        /// How many were allowed.
+    /// The histories need more memory than allowed.
+    #[error(
+        "the histories need more than about {limit} bytes: offer fewer queries, a smaller depth, fewer turns, or raise the \
+         limit"
+    )]
+    TooMuchMemory {
+        /// How many bytes were allowed.
+        limit: u64,
+    },
+    /// A run draws more often than allowed.
+    #[error(
+        "a run draws more than {limit} times: if it draws until it likes the outcome, bound the number of tries; \
+         otherwise ask less, or raise the limit"
+    )]
+    TooManyDraws {
+        /// How many draws were allowed.
         limit: usize,
     },
     /// A replay drew differently, or a draw cannot be scripted.
@@ -33,14 +48,29 @@ pub enum AuditError {
         /// Which query of the history, from zero.
         round: usize,
     },
-    /// The queries offered after a history were not the same ones each time.
+    /// The queries offered after a history were not the same ones in the same order each time.
     #[error(
-        "the queries offered after a history must be a function of the history (round {round})"
+        "the queries offered after a history of {round} rounds were others, or in another order, when asked for again: they \
+         must be a function of the history, and equal to themselves (a hash set has no order of its own: sort it)"
     )]
     OffersChanged {
         /// How long the history was.
         round: usize,
     },
+    /// Two answers that are not equal compare as equal, so that they cannot be told apart.
+    #[error(
+        "two answers to query {round} are not equal, but their order does not tell them apart: compare all of what \
+         the analyst sees in `Ord`"
+    )]
+    CoarseOrder {
+        /// Which query of the history, from zero.
+        round: usize,
+    },
+    /// The destructor of the system panicked.
+    #[error(
+        "the destructor of the system panicked: whoever drops it would notice, and no view tells"
+    )]
+    DestructorPanicked,
     /// A distribution's probabilities do not add up.
     #[error("the probabilities of draw {draw} sum to {sum} with what is missing, not to 1")]
     NotNormalized {
@@ -79,6 +109,23 @@ pub enum AuditError {
     /// What was asked needs every history apart, and interleavings were merged.
     #[error("interleavings were merged, so there is no one history to ask about; audit unmerged")]
     Merged,
+    /// The map of a measurement does not say what is claimed.
+    #[error("what the measurement claims is not known: {0}")]
+    Map(MapError),
+    /// A conversion does not convert the loss.
+    #[error("the loss cannot be converted: {0}")]
+    Conversion(RuleError),
+    /// A measurement cannot be run on one of the inputs.
+    #[error("the measurement cannot be run on input {input}: {source}")]
+    NotRun {
+        /// Which input: 0 or 1.
+        input: usize,
+        /// Why.
+        source: Box<LaunchError>,
+    },
+    /// A measurement that answers nothing but one error on both inputs: there is nothing to audit.
+    #[error("every run on both inputs fails in the same way, which shows nothing: {0}")]
+    OnlyErrors(AskError),
     /// A parameter out of range.
     #[error("{name} = {value} is out of range: {expected}")]
     Parameter {

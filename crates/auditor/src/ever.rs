@@ -1,17 +1,18 @@
 //! Events that happen at some time: the largest probability, over adversaries, that they ever do.
 //!
-//! This is what a time-uniform odometer is judged by (004 Def 3.1): with which probability does the realized privacy
-//! loss ever pass what the odometer reported?
+//! This is what a time-uniform odometer is judged by (\[RRUV16\] Def 3.1): with which probability does the realized
+//! privacy loss ever pass what the odometer reported?
 
 use dashu_ratio::RBig;
 use exact::{Exact, Round as Rounding};
 use queryable::Round;
 
 use crate::{
-    attack::{Attack, Plan, Play, shown},
-    audit::Report,
+    attack::{Attack, Plan, Play},
     error::AuditError,
     factor::{Bounds, Factor},
+    report::Report,
+    shown::digits,
     system::Input,
 };
 
@@ -49,7 +50,7 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
         let play: Play<Q, A> = plan.play(&self.graph, &|at| happened[at]);
         let claim = format!(
             "it happens with probability {} on input {}",
-            shown(&probability),
+            digits(&probability),
             input.index()
         );
         Ok((probability, Attack { claim, play }))
@@ -91,13 +92,18 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
         let passed = |round: Rounding| {
             let bound = &bound;
             move |history: &[Round<Q, A>], p0: &RBig, p1: &RBig| {
-                let Some(factor) = Factor::of_epsilon(&bound(history), round) else {
+                let bound = bound(history);
+                if bound.is_infinite() {
                     return false;
+                }
+                let factor = Factor::of_epsilon(&bound, round);
+                let passes = |y: &RBig, x: &RBig| match &factor {
+                    Some(factor) => *y > factor.as_rational() * x,
+                    // Past all numbers: only an infinite loss is for certain larger.
+                    None => x.is_zero() && !y.is_zero(),
                 };
                 let (mine, other) = input.pick((p0, p1), (p1, p0));
-                let upper = *mine > factor.as_rational() * other;
-                let lower = *other > factor.as_rational() * mine;
-                upper || (tail == Tail::Both && lower)
+                passes(mine, other) || (tail == Tail::Both && passes(other, mine))
             }
         };
         let (least, attack) = self.ever(input, passed(Rounding::Up))?;

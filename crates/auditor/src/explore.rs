@@ -1,8 +1,9 @@
 //! All runs of a system on one input, shared in a tree of histories.
 //!
 //! A run is a sequence of decisions, the auditor's queries and the coins' outcomes; every run replays the real system
-//! from the start and differs from the last run in its last decision. Some runs are made twice, see `rerun`. Only the masses of the leaves are kept: the
-//! probability of a history is the sum over its continuations under any one way to go on.
+//! from the start and differs from the last run in its last decision. Some runs are made again, see `rerun`. Only the
+//! masses of the leaves are kept: the probability of a history is the sum over its continuations under any one way to go
+//! on.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +15,23 @@ use queryable::{
 
 use crate::{
     error::AuditError,
+    limits::{Limits, Memory, Meter, heap},
     progress::Progress,
     rerun::{Path, Reruns},
     system::{Input, Seat, System},
+    weigh,
 };
 
 /// What came back: errors, halts and panics are answers.
 pub(crate) type Heard<A> = Result<A, AskError>;
 
-/// The queries offered after a history, all of them to one part of the system.
+/// The queries offered after a history, all of them to one part of the system; none at its end.
+#[derive(PartialEq)]
 pub(crate) struct Offer<Q> {
     pub(crate) part: usize,
     pub(crate) queries: Vec<Q>,
+    /// At the end: whether it was the depth that ended it.
+    pub(crate) cut_off: bool,
 }
 
 /// A history of one input's tree.
@@ -51,6 +57,10 @@ pub(crate) struct Tree<Q, A> {
     /// What was not enumerated while the system was built.
     pub(crate) missing: RBig,
     pub(crate) runs: u64,
+    /// How many runs were made again.
+    pub(crate) reruns: usize,
+    /// Whether the depth ended a history.
+    pub(crate) cut_off: bool,
 }
 
 impl<Q, A> Tree<Q, A> {
@@ -82,10 +92,31 @@ struct Draw {
     reached: RBig,
 }
 
+impl Draw {
+    /// Besides itself: the branch, in the path, in the script and on the tape. The same when it goes as when it came: so
+    /// what was visited does not count.
+    fn weight(&self) -> usize {
+        size_of::<Self>() + 4 * size_of::<Branch>() + heap(&self.reached)
+    }
+}
+
+/// What is wrong with a run's draws, if anything is.
+pub(crate) fn check_fault(script: &Script) -> Result<(), AuditError> {
+    let Some(why) = script.fault() else {
+        return Ok(());
+    };
+    Err(match script.overdrawn() {
+        Some(limit) => AuditError::TooManyDraws { limit },
+        None => AuditError::Script(why),
+    })
+}
+
 struct Explorer<'a, B, O, Q, A> {
     build: &'a B,
     offer: &'a O,
     input: Input,
+    limits: Limits,
+    meter: Meter<'a>,
     tree: Tree<Q, A>,
     asks: Vec<Ask<A>>,
     branches: Vec<Branch>,
@@ -93,41 +124,47 @@ struct Explorer<'a, B, O, Q, A> {
     reruns: Reruns<Q, A>,
 }
 
-/// Enumerates every run on `input`. `offer` says what is asked after a history, `None` at its end.
+/// Enumerates every run on `input`. `offer` says what is asked after a history.
 pub(crate) fn explore<S, B, O>(
     build: &B,
     offer: &O,
     input: Input,
-    limit: u64,
+    limits: &Limits,
+    memory: &Memory,
     progress: &Progress,
 ) -> Result<Tree<S::Query, S::Answer>, AuditError>
 where
     S: System,
-    S::Query: Clone,
+    S::Query: Clone + PartialEq,
     S::Answer: Clone + Ord,
     B: Fn(Input, &Root) -> Result<S, AskError>,
-    O: Fn(&[Round<S::Query, S::Answer>]) -> Option<Offer<S::Query>>,
+    O: Fn(&[Round<S::Query, S::Answer>]) -> Offer<S::Query>,
 {
     let mut tree = Tree {
         nodes: Vec::new(),
         missing: RBig::ZERO,
         runs: 0,
+        reruns: 0,
+        cut_off: false,
     };
     tree.add_node();
     let mut explorer = Explorer {
         build,
         offer,
         input,
+        limits: *limits,
+        meter: Meter::new(memory),
         tree,
         asks: Vec::new(),
         branches: Vec::new(),
         draws: Vec::new(),
-        reruns: Reruns::new(),
+        reruns: Reruns::new(limits.reruns),
     };
-    let mut script = Script::new(Vec::new());
+    let mut script = limits.applied(Script::new(Vec::new()));
     let mut fresh_from = 0;
     loop {
-        if explorer.tree.runs == limit {
+        if explorer.tree.runs == limits.runs {
+            let limit = limits.runs;
             return Err(AuditError::TooManyRuns { limit });
         }
         explorer.run(&script, fresh_from)?;
@@ -135,8 +172,15 @@ where
         match explorer.advance()? {
             Some((next, fresh)) => (script, fresh_from) = (next, fresh),
             None => {
-                explorer.reruns.compare(build, input)?;
-                return Ok(explorer.tree);
+                let Explorer {
+                    mut tree,
+                    mut meter,
+                    reruns,
+                    ..
+                } = explorer;
+                tree.reruns = reruns.compare(build, input, limits, &mut meter)?;
+                meter.settle()?;
+                return Ok(tree);
             }
         }
     }
@@ -145,10 +189,10 @@ where
 impl<S, B, O, Q, A> Explorer<'_, B, O, Q, A>
 where
     S: System<Query = Q, Answer = A>,
-    Q: Clone,
+    Q: Clone + PartialEq,
     A: Clone + Ord,
     B: Fn(Input, &Root) -> Result<S, AskError>,
-    O: Fn(&[Round<Q, A>]) -> Option<Offer<Q>>,
+    O: Fn(&[Round<Q, A>]) -> Offer<Q>,
 {
     /// One run. The asks before number `fresh_from` must be answered as they were in the last run.
     fn run(&mut self, script: &Script, fresh_from: usize) -> Result<(), AuditError> {
@@ -160,7 +204,7 @@ where
                 _ => self.asks[round - 1].child,
             };
             if round == self.asks.len() {
-                if !self.expand(node) {
+                if !self.expand(node)? {
                     break node;
                 }
                 self.asks.push(Ask {
@@ -179,30 +223,50 @@ where
                     return Err(AuditError::HiddenRandomness { round });
                 }
             } else {
-                let known = edge.to.get(&answer).copied();
-                let child = known.unwrap_or_else(|| self.tree.add_node());
+                let child = match edge.to.get_key_value(&answer) {
+                    Some((known, child)) if *known == answer => *child,
+                    Some(_) => return Err(AuditError::CoarseOrder { round }),
+                    None => {
+                        let choice = ask.choice;
+                        self.add_child(node, choice, answer.clone())?
+                    }
+                };
                 let ask = &mut self.asks[round];
-                if known.is_none() {
-                    let edge = &mut self.tree.nodes[node].edges[ask.choice];
-                    edge.to.insert(answer.clone(), child);
-                }
                 (ask.answer, ask.child) = (answer, child);
             }
             round += 1;
         };
-        if let Some(fault) = script.fault() {
-            return Err(AuditError::Script(fault));
+        seat.leave()?;
+        check_fault(script)?;
+        let mass = self.take_in(script.branches())?;
+        let leaf = &mut self.tree.nodes[leaf].mass;
+        if leaf.is_zero() {
+            // It is kept in the tree, in the graph and as a count, and may be in a chain of either direction.
+            self.meter.take(5 * heap(&mass))?;
         }
-        let mass = self.take_in(script.branches());
-        self.tree.nodes[leaf].mass += mass;
-        self.keep_path();
+        *leaf += mass;
+        self.keep_path()?;
         self.tree.runs += 1;
         Ok(())
     }
 
-    fn keep_path(&mut self) {
+    fn add_child(
+        &mut self,
+        node: usize,
+        choice: usize,
+        answer: Heard<A>,
+    ) -> Result<usize, AuditError> {
+        let child = self.tree.add_node();
+        let to = &mut self.tree.nodes[node].edges[choice].to;
+        let weight = weigh::node::<Q, A>() + weigh::answer::<A>(to.is_empty());
+        to.insert(answer, child);
+        self.meter.take(weight)?;
+        Ok(child)
+    }
+
+    fn keep_path(&mut self) -> Result<(), AuditError> {
         let (tree, asks, branches) = (&self.tree, &self.asks, &self.branches);
-        self.reruns.offer(tree.runs, || Path {
+        self.reruns.offer(&mut self.meter, tree.runs, || Path {
             rounds: asks
                 .iter()
                 .map(|ask| {
@@ -211,11 +275,12 @@ where
                 })
                 .collect(),
             branches: branches.clone(),
-        });
+        })
     }
 
-    /// Finds out what is offered after the current history; says whether anything is.
-    fn expand(&mut self, node: usize) -> bool {
+    /// Finds out what is offered after the current history; says whether anything is. It is asked for twice, because
+    /// the other input may never come here.
+    fn expand(&mut self, node: usize) -> Result<bool, AuditError> {
         if !self.tree.nodes[node].expanded {
             let history: Vec<Round<Q, A>> = self
                 .asks
@@ -225,23 +290,29 @@ where
                     answer: ask.answer.clone(),
                 })
                 .collect();
+            let offer = (self.offer)(&history);
+            if (self.offer)(&history) != offer {
+                let round = history.len();
+                return Err(AuditError::OffersChanged { round });
+            }
+            self.tree.cut_off |= offer.queries.is_empty() && offer.cut_off;
+            self.meter
+                .take(offer.queries.len().saturating_mul(weigh::edge::<Q, A>()))?;
             let this = &mut self.tree.nodes[node];
             this.expanded = true;
-            if let Some(offer) = (self.offer)(&history) {
-                this.part = offer.part;
-                let edge = |query| Edge {
-                    query,
-                    to: BTreeMap::new(),
-                    missing: RBig::ZERO,
-                };
-                this.edges = offer.queries.into_iter().map(edge).collect();
-            }
+            this.part = offer.part;
+            let edge = |query| Edge {
+                query,
+                to: BTreeMap::new(),
+                missing: RBig::ZERO,
+            };
+            this.edges = offer.queries.into_iter().map(edge).collect();
         }
-        !self.tree.nodes[node].edges.is_empty()
+        Ok(!self.tree.nodes[node].edges.is_empty())
     }
 
     /// Takes in what a run drew past the replayed prefix; returns the probability of the run.
-    fn take_in(&mut self, branches: Vec<Branch>) -> RBig {
+    fn take_in(&mut self, branches: Vec<Branch>) -> Result<RBig, AuditError> {
         let known = self.branches.len();
         if known > 0 && self.branches[known - 1] != branches[known - 1] {
             // The last choice of the prefix was new: only now is its probability known.
@@ -261,9 +332,11 @@ where
                 }
             }
             let visited = branch.probability.as_rational().clone();
-            self.draws.push(Draw { visited, reached });
+            let draw = Draw { visited, reached };
+            self.meter.take(draw.weight())?;
+            self.draws.push(draw);
         }
-        self.through(self.branches.len())
+        Ok(self.through(self.branches.len()))
     }
 
     /// The probability of the first `count` outcomes of the current path.
@@ -283,11 +356,13 @@ where
             let asked_at = self.asks.last().map_or(0, |ask| ask.coins_before);
             if self.branches.len() > asked_at {
                 if let Some(script) = Script::divert(&self.branches) {
+                    let script = self.limits.applied(script);
                     return Ok(Some((script, self.asks.len().saturating_sub(1))));
                 }
                 self.check_sum()?;
                 self.branches.pop();
-                self.draws.pop();
+                let weight = self.draws.pop().map_or(0, |draw| draw.weight());
+                self.meter.give_back(weight);
                 continue;
             }
             let Some(ask) = self.asks.last_mut() else {
@@ -295,7 +370,8 @@ where
             };
             if ask.choice + 1 < self.tree.nodes[ask.node].edges.len() {
                 ask.choice += 1;
-                return Ok(Some((Script::replay(&self.branches), self.asks.len() - 1)));
+                let script = self.limits.applied(Script::replay(&self.branches));
+                return Ok(Some((script, self.asks.len() - 1)));
             }
             self.asks.pop();
         }

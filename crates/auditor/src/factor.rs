@@ -7,7 +7,10 @@ use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 
-use crate::error::AuditError;
+use crate::{
+    error::AuditError,
+    shown::{digits, fits, places, shown},
+};
 
 /// `e^ε`, exactly: a rational that is not negative. Below one it stands for a negative ε.
 ///
@@ -40,8 +43,12 @@ impl Factor {
         Ok(Self(RBig::from_parts(numerator, denominator)))
     }
 
-    /// `e^ε` for an ε, rounded in the stated direction by at most 1e-15 of itself; `None` for an infinite ε. As δ
-    /// falls with ε, the factor rounded down gives an upper bound on δ.
+    /// `e^ε` for an ε, rounded in the stated direction by at most 1e-15 of itself. As δ falls with ε, the factor rounded
+    /// down gives an upper bound on δ.
+    ///
+    /// `None` for an infinite ε; and rounded *up*, from about ε = 11356 on, where `e^ε` is past the largest number (rounded
+    /// down, it is that number). That says nothing about ε: see [`Profile::delta_at_infinity`](crate::Profile::delta_at_infinity)
+    /// for what holds at every ε.
     pub fn of_epsilon(epsilon: &Exact, round: Round) -> Option<Self> {
         epsilon.exp(round).to_rational().map(Self)
     }
@@ -137,12 +144,13 @@ impl fmt::Display for Bounds<RBig> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value() {
             Some(value) if value.denominator().bit_len() <= 40 => {
-                write!(f, "{value} = {:.6}", approximate(value))
+                write!(f, "{value} = {}", places(value))
             }
-            Some(value) => write!(f, "{:.6e}", approximate(value)),
+            Some(value) => f.write_str(&digits(value)),
             None => {
-                let (least, most) = (approximate(&self.least), approximate(&self.most));
-                write!(f, "between {least:.6e} and {most:.6e}")
+                let least = shown(&self.least, Round::Down);
+                let most = shown(&self.most, Round::Up);
+                write!(f, "between {least} and {most}")
             }
         }
     }
@@ -150,18 +158,16 @@ impl fmt::Display for Bounds<RBig> {
 
 impl fmt::Display for Bounds<Exact> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let exact = self.value().is_some();
+        if exact && fits(&self.least, 17) {
+            return f.write_str(&self.least.decimal(17, Round::Down));
+        }
         let (least, most) = (self.least.to_f64(Round::Down), self.most.to_f64(Round::Up));
-        if self.value().is_some() {
-            return write!(f, "{}", self.least);
+        if exact || (most - least).abs() <= 1e-11 * most {
+            return write!(f, "{}…", self.least.decimal(13, Round::Down));
         }
-        if (most - least).abs() <= 1e-11 * most {
-            return write!(f, "{:.12}…", (least * 1e12).floor() / 1e12);
-        }
+        let (least, most) = (&self.least, &self.most);
+        let (least, most) = (least.decimal(13, Round::Down), most.decimal(13, Round::Up));
         write!(f, "between {least} and {most}")
     }
-}
-
-/// Near enough to print.
-pub(crate) fn approximate(value: &RBig) -> f64 {
-    value.to_f64().value()
 }

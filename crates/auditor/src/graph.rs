@@ -1,7 +1,7 @@
 //! The histories of both inputs together: a graph whose edges go from smaller to larger numbers, with the exact masses
 //! of its nodes as integers over one common denominator. Everything that is computed about a system is a pass over it.
 
-use std::ops::AddAssign;
+use std::{collections::HashSet, ops::AddAssign};
 
 use dashu_base::{Gcd, UnsignedAbs};
 use dashu_int::UBig;
@@ -130,7 +130,12 @@ impl<Q, A> Graph<Q, A> {
         A: PartialEq,
     {
         let mut waiting = vec![(0, 0)];
+        // Merged histories are reached in many ways.
+        let mut seen = HashSet::new();
         while let Some((mine, theirs)) = waiting.pop() {
+            if (self.merged || other.merged) && !seen.insert((mine, theirs)) {
+                continue;
+            }
             let same = (0..2).all(|b| self.masses.of(mine, b) == other.masses.of(theirs, b));
             let (here, there) = (&self.nodes[mine].edges, &other.nodes[theirs].edges);
             if !same || here.len() != there.len() {

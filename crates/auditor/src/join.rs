@@ -11,7 +11,9 @@ use crate::{
     graph::{Edge, Graph, Node},
 };
 
-pub(crate) fn join<Q, A: Ord>(trees: [Tree<Q, A>; 2]) -> Result<Graph<Q, A>, AuditError> {
+pub(crate) fn join<Q: PartialEq, A: Ord>(
+    trees: [Tree<Q, A>; 2],
+) -> Result<Graph<Q, A>, AuditError> {
     let built = [trees[0].missing.clone(), trees[1].missing.clone()];
     let mut join = Join {
         halves: trees.map(|tree| tree.nodes.into_iter().map(Some).collect()),
@@ -41,7 +43,7 @@ struct Join<Q, A> {
     origins: Vec<([Option<usize>; 2], usize)>,
 }
 
-impl<Q, A: Ord> Join<Q, A> {
+impl<Q: PartialEq, A: Ord> Join<Q, A> {
     fn place(&mut self, at: [Option<usize>; 2], depth: usize) -> usize {
         self.nodes.push(Node {
             part: 0,
@@ -63,20 +65,27 @@ impl<Q, A: Ord> Join<Q, A> {
             edges[input] = half.edges;
         }
         let [zero, one] = edges;
-        if at.iter().all(Option::is_some) && zero.len() != one.len() {
-            return Err(AuditError::OffersChanged { round: depth });
+        if at.iter().all(Option::is_some) {
+            let same = |(zero, one): (&HalfEdge<Q, A>, &HalfEdge<Q, A>)| zero.query == one.query;
+            if zero.len() != one.len() || !zero.iter().zip(&one).all(same) {
+                return Err(AuditError::OffersChanged { round: depth });
+            }
         }
         let longest = zero.len().max(one.len());
         let (mut zero, mut one) = (zero.into_iter(), one.into_iter());
         for _ in 0..longest {
-            if let Some(edge) = self.edge([zero.next(), one.next()], depth) {
+            if let Some(edge) = self.edge([zero.next(), one.next()], depth)? {
                 self.nodes[new].edges.push(edge);
             }
         }
         Ok(())
     }
 
-    fn edge(&mut self, halves: [Option<HalfEdge<Q, A>>; 2], depth: usize) -> Option<Edge<Q, A>> {
+    fn edge(
+        &mut self,
+        halves: [Option<HalfEdge<Q, A>>; 2],
+        depth: usize,
+    ) -> Result<Option<Edge<Q, A>>, AuditError> {
         let mut to: BTreeMap<Heard<A>, [Option<usize>; 2]> = BTreeMap::new();
         let mut missing = [RBig::ZERO, RBig::ZERO];
         let mut query = None;
@@ -85,6 +94,11 @@ impl<Q, A: Ord> Join<Q, A> {
             query = Some(half.query);
             missing[input] = half.missing;
             for (answer, child) in half.to {
+                if let Some((known, _)) = to.get_key_value(&answer)
+                    && *known != answer
+                {
+                    return Err(AuditError::CoarseOrder { round: depth });
+                }
                 to.entry(answer).or_default()[input] = Some(child);
             }
         }
@@ -92,10 +106,7 @@ impl<Q, A: Ord> Join<Q, A> {
             .into_iter()
             .map(|(answer, at)| (answer, self.place(at, depth + 1)))
             .collect();
-        Some(Edge {
-            query: query?,
-            to,
-            missing,
-        })
+        let edge = |query| Edge { query, to, missing };
+        Ok(query.map(edge))
     }
 }

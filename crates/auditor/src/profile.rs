@@ -2,8 +2,12 @@
 
 use dashu_int::UBig;
 use dashu_ratio::RBig;
+use exact::convex::Corner;
 
-use crate::factor::{Bounds, Factor};
+use crate::{
+    error::AuditError,
+    factor::{Bounds, Factor},
+};
 
 /// Which input's probabilities are to be bounded by the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,13 +58,15 @@ pub struct Piece {
 
 impl Profile {
     pub(crate) fn new(
-        corners: Vec<(UBig, UBig)>,
+        corners: Vec<Corner<UBig>>,
         denominator: &UBig,
         missing: (RBig, RBig),
     ) -> Self {
         let share = |count: UBig| RBig::from_parts(count.into(), denominator.clone());
         let origin = (RBig::ZERO, RBig::ZERO);
-        let corners = corners.into_iter().map(|(x, y)| (share(x), share(y)));
+        let corners = corners
+            .into_iter()
+            .map(|corner| (share(corner.x), share(corner.y)));
         Self {
             corners: std::iter::once(origin).chain(corners).collect(),
             missing,
@@ -105,6 +111,18 @@ impl Profile {
         }
     }
 
+    /// What no ε excuses: δ at ε = ∞, the largest probability of views that are impossible under the other input.
+    pub fn delta_at_infinity(&self) -> Bounds<RBig> {
+        let known = self.vertical_top(&RBig::ZERO).unwrap_or(RBig::ZERO);
+        let most = (&known + &self.missing.1).min(RBig::ONE);
+        // What is missing may be all that makes a view possible.
+        let least = match self.missing.0.is_zero() {
+            true => known,
+            false => RBig::ZERO,
+        };
+        Bounds { least, most }
+    }
+
     /// The largest `y − t·x` over corners.
     fn known(&self, t: &RBig) -> RBig {
         let heights = self.corners.iter().map(|(x, y)| y - t * x);
@@ -134,7 +152,7 @@ impl Profile {
         pieces
     }
 
-    /// The least `e^ε` of at least one at which δ is at most `delta` (PrivLoss of seed 001): an upper bound where draws
+    /// The least `e^ε` of at least one at which δ is at most `delta` (PrivLoss of \[VW21\]): an upper bound where draws
     /// were truncated, exact otherwise. `None` if there is none.
     pub fn factor(&self, delta: &RBig) -> Option<Factor> {
         let room = delta - &self.missing.1;
@@ -157,20 +175,30 @@ impl Profile {
         self.factor(&RBig::ZERO)
     }
 
-    /// The least type-II error of a test with type-I error at most `alpha`, the trade-off function `T(alpha)` (Dong,
-    /// Roth and Su): here the hypothesis is the *other* input and the alternative this one. Where draws were truncated,
+    /// The least type-II error of a test with type-I error at most `alpha`, the trade-off function `T(alpha)`
+    /// (\[DRS19\]): here the hypothesis is the *other* input and the alternative this one. Where draws were truncated,
     /// bounds: what is missing can add at most its own mass to the power, and to the type-I error of what was enumerated.
-    pub fn trade_off(&self, alpha: &RBig) -> Bounds<RBig> {
+    ///
+    /// # Errors
+    /// [`AuditError::Parameter`] if `alpha` is not a probability.
+    pub fn trade_off(&self, alpha: &RBig) -> Result<Bounds<RBig>, AuditError> {
+        if *alpha < RBig::ZERO || *alpha > RBig::ONE {
+            return Err(AuditError::Parameter {
+                name: "the type-I error",
+                value: alpha.to_string(),
+                expected: "between 0 and 1",
+            });
+        }
         let most = self.power(alpha) + &self.missing.1;
         let alone = alpha - &self.missing.0;
         let least = match alone < RBig::ZERO {
             true => RBig::ZERO,
             false => self.power(&alone),
         };
-        Bounds {
+        Ok(Bounds {
             least: RBig::ONE - most.min(RBig::ONE),
             most: RBig::ONE - least,
-        }
+        })
     }
 
     /// The largest `y` of what was enumerated with `x` at most `alpha`.

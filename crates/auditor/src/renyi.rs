@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use dashu_base::BitTest;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 
@@ -32,6 +33,9 @@ impl Moment {
     }
 }
 
+/// How many bits an exact power may have.
+const MAX_BITS: usize = 1 << 24;
+
 /// The largest `Σ y^α·x^(1−α)` over adversaries, exactly; `None` for infinity.
 pub(crate) fn power_sum<Q, A>(
     graph: &Graph<Q, A>,
@@ -39,6 +43,18 @@ pub(crate) fn power_sum<Q, A>(
     direction: Direction,
 ) -> Result<Option<RBig>, AuditError> {
     graph.demand_everything("a Rényi divergence")?;
+    let bits = graph
+        .masses
+        .denominator
+        .bit_len()
+        .saturating_mul(order as usize);
+    if bits > MAX_BITS {
+        return Err(AuditError::Parameter {
+            name: "the order",
+            value: order.to_string(),
+            expected: "small enough for an exact power sum: see `renyi` for bounds",
+        });
+    }
     let over = direction.over();
     let worth = |at: usize| {
         let [y, x] = [over, 1 - over].map(|input| graph.masses.of(at, input));
@@ -84,8 +100,8 @@ pub(crate) fn attack<Q: Clone, A: Clone>(
     let (plan, sum) = best_plan(graph, &above_one, direction, Round::Down);
     let log = sum.max(Exact::ONE).ln(Round::Down).unwrap_or(Exact::ZERO);
     let claim = format!(
-        "the views of this adversary have a divergence of at least {:.12} of order {order}, input {over} over input {}",
-        log.div(&above_one, Round::Down).to_f64(Round::Down),
+        "the views of this adversary have a divergence of at least {} of order {order}, input {over} over input {}",
+        log.div(&above_one, Round::Down).decimal(13, Round::Down),
         1 - over
     );
     let play = plan.play(graph, &|_| true);

@@ -1,5 +1,5 @@
-//! Some runs are made twice. An answer that has not come up before is news to the explorer, whether the coins or something
-//! else made it: only a second run with the same coins and queries can tell.
+//! Some runs are made again. An answer that has not come up before is news to the explorer, whether the coins or something
+//! else made it: only another run with the same coins and queries can tell.
 
 use queryable::{
     AskError, Root,
@@ -8,12 +8,10 @@ use queryable::{
 
 use crate::{
     error::AuditError,
-    explore::Heard,
+    explore::{Heard, check_fault},
+    limits::{Limits, Meter},
     system::{Input, Seat, System},
 };
-
-/// How many runs are made twice at the most. Up to this number of runs, it is all of them.
-pub(crate) const MAX_RERUNS: usize = 512;
 
 /// A complete run: what was asked and answered, and what was drawn.
 pub(crate) struct Path<Q, A> {
@@ -21,60 +19,107 @@ pub(crate) struct Path<Q, A> {
     pub(crate) branches: Vec<Branch>,
 }
 
-/// Runs to be made again, evenly spaced over all runs.
+impl<Q, A> Path<Q, A> {
+    fn weight(&self) -> usize {
+        self.rounds.len() * size_of::<(Q, Heard<A>)>() + self.branches.len() * size_of::<Branch>()
+    }
+}
+
+/// Runs to be made again, evenly spaced over all runs; few runs are made again and again.
 pub(crate) struct Reruns<Q, A> {
     paths: Vec<Path<Q, A>>,
     every: u64,
+    /// How many reruns there are to be.
+    count: usize,
 }
 
 impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         Self {
             paths: Vec::new(),
             every: 1,
+            count,
         }
     }
 
     /// Keeps the run of this number, from zero, if its turn has come.
-    pub(crate) fn offer(&mut self, number: u64, path: impl FnOnce() -> Path<Q, A>) {
-        if !number.is_multiple_of(self.every) {
-            return;
+    pub(crate) fn offer(
+        &mut self,
+        meter: &mut Meter<'_>,
+        number: u64,
+        path: impl FnOnce() -> Path<Q, A>,
+    ) -> Result<(), AuditError> {
+        if self.count == 0 || !number.is_multiple_of(self.every) {
+            return Ok(());
         }
-        if self.paths.len() == MAX_RERUNS {
+        if self.paths.len() == self.count {
             let mut keep = false;
-            self.paths.retain(|_| {
+            self.paths.retain(|path| {
                 keep = !keep;
+                if !keep {
+                    meter.give_back(path.weight());
+                }
                 keep
             });
-            self.every *= 2;
+            self.every = self.every.saturating_mul(2);
+            if self.paths.len() == self.count || !number.is_multiple_of(self.every) {
+                return Ok(());
+            }
         }
-        self.paths.push(path());
+        let path = path();
+        meter.take(path.weight())?;
+        self.paths.push(path);
+        Ok(())
     }
 
     /// Makes the runs again, the last one first: so the distance to the first time takes many values, and something that
-    /// changes periodically cannot fit them all.
-    pub(crate) fn compare<S, B>(self, build: &B, input: Input) -> Result<(), AuditError>
+    /// changes periodically cannot fit them all. Says how many were made.
+    pub(crate) fn compare<S, B>(
+        self,
+        build: &B,
+        input: Input,
+        limits: &Limits,
+        meter: &mut Meter<'_>,
+    ) -> Result<usize, AuditError>
     where
         S: System<Query = Q, Answer = A>,
         B: Fn(Input, &Root) -> Result<S, AskError>,
     {
-        for path in self.paths.into_iter().rev() {
-            let script = Script::replay(&path.branches);
-            let mut seat = Seat::take(build, input, &Root::scripted(&script));
-            let asked = path.rounds.len();
-            for (round, (query, answer)) in path.rounds.into_iter().enumerate() {
-                if seat.ask(query) != answer {
-                    return Err(AuditError::HiddenRandomness { round });
-                }
-            }
-            if let Some(fault) = script.fault() {
-                return Err(AuditError::Script(fault));
-            }
-            if script.drawn() != path.branches.len() {
-                let round = asked.saturating_sub(1);
-                return Err(AuditError::HiddenRandomness { round });
-            }
+        let again = self.paths.iter().rev().cycle().take(self.count);
+        for path in again {
+            rerun(path, build, input, limits)?;
         }
-        Ok(())
+        let weight = self.paths.iter().map(Path::weight).sum();
+        meter.give_back(weight);
+        Ok(match self.paths.is_empty() {
+            true => 0,
+            false => self.count,
+        })
     }
+}
+
+fn rerun<S, B>(
+    path: &Path<S::Query, S::Answer>,
+    build: &B,
+    input: Input,
+    limits: &Limits,
+) -> Result<(), AuditError>
+where
+    S: System<Query: Clone, Answer: PartialEq>,
+    B: Fn(Input, &Root) -> Result<S, AskError>,
+{
+    let script = limits.applied(Script::replay(&path.branches));
+    let mut seat = Seat::take(build, input, &Root::scripted(&script));
+    for (round, (query, answer)) in path.rounds.iter().enumerate() {
+        if seat.ask(query.clone()) != *answer {
+            return Err(AuditError::HiddenRandomness { round });
+        }
+    }
+    seat.leave()?;
+    check_fault(&script)?;
+    if script.drawn() != path.branches.len() {
+        let round = path.rounds.len().saturating_sub(1);
+        return Err(AuditError::HiddenRandomness { round });
+    }
+    Ok(())
 }

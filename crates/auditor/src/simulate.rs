@@ -1,5 +1,5 @@
-//! Simulators from the proofs: every (ε, δ)-private system is a post-processing of randomized response (seed 001 Thm
-//! 1.10 for δ = 0; 003 §10 in general, in a simpler form).
+//! Simulators from the proofs: every (ε, δ)-private system is a post-processing of randomized response (\[VW21\] Thm
+//! 1.10 for δ = 0; \[HSV25\] §10 in general, in a simpler form).
 //!
 //! For each history, part of its probability under input `b` is leaked: `y_b`, at most the worst excess that remains
 //! possible, summing to δ. What is left, `ν_b = p_b − y_b`, has ratios within `e^±ε`, so that it is a mixture of the two
@@ -15,10 +15,10 @@ use queryable::{
 };
 
 use crate::{
-    audit::Report, error::AuditError, explore::Heard, factor::Factor, graph::Graph, system::Input,
+    error::AuditError, explore::Heard, factor::Factor, graph::Graph, report::Report, system::Input,
 };
 
-/// What randomized response RR_{ε,δ} tells about a bit (003 Def 2.3).
+/// What randomized response RR_{ε,δ} tells about a bit (\[HSV25\] Def 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Response {
     /// The bit itself, for certain: with probability δ.
@@ -77,8 +77,11 @@ struct Simulated<Q, A> {
     /// The mass of this history given a leak of each input, times δ; and given each noisy answer.
     leaked: [RBig; 2],
     noisy: [RBig; 2],
-    asked: Vec<(Q, Vec<(Heard<A>, usize)>)>,
+    asked: Vec<(Q, Onwards<A>)>,
 }
+
+/// Answers, with the number of the history to which each leads.
+type Onwards<A> = Vec<(Heard<A>, usize)>;
 
 impl<Q, A> Report<Q, A> {
     /// The simulator of this system from RR_{ε,δ}, for an (ε, δ) that the system has, `e^ε` above one.
@@ -118,7 +121,7 @@ impl<Q, A> Report<Q, A> {
     }
 }
 
-/// The worst excess `L_b` that remains possible after each history (003 Def 10.2).
+/// The worst excess `L_b` that remains possible after each history (\[HSV25\] Def 10.2).
 fn excesses<Q, A>(graph: &Graph<Q, A>, t: &RBig, over: usize) -> Vec<RBig> {
     let mut worst = vec![RBig::ZERO; graph.nodes.len()];
     for at in (0..graph.nodes.len()).rev() {
@@ -193,10 +196,23 @@ where
     A: Clone + Send + Sync + 'static,
 {
     /// The simulator given what randomized response said: a machine that has not seen the input.
-    pub fn given(&self, response: Response) -> impl Machine<Query = Q, Answer = A> + 'static {
+    ///
+    /// # Errors
+    /// [`AuditError::Parameter`] for what randomized response never says: a leak at δ = 0.
+    pub fn given(
+        &self,
+        response: Response,
+    ) -> Result<impl Machine<Query = Q, Answer = A> + use<Q, A> + 'static, AuditError> {
+        if self.0[0].mass(response).is_zero() {
+            return Err(AuditError::Parameter {
+                name: "the response",
+                value: format!("{response:?}"),
+                expected: "one that has a probability above 0 at this δ",
+            });
+        }
         let nodes = Arc::clone(&self.0);
         let mut at = 0;
-        machine(move |query: Q, scope: &mut Scope<'_>| {
+        Ok(machine(move |query: Q, scope: &mut Scope<'_>| {
             let asked = nodes[at].asked.iter().find(|(known, _)| *known == query);
             let (_, answers) = asked.ok_or_else(|| AskError::invalid("it was not audited"))?;
             let all = nodes[at].mass(response);
@@ -208,6 +224,6 @@ where
             let (answer, next): &(Heard<A>, usize) = scope.draw(&law)?;
             at = *next;
             answer.clone()
-        })
+        }))
     }
 }

@@ -230,9 +230,7 @@ impl Sampling {
             for run in (thread..self.runs).step_by(threads as usize) {
                 for input in Input::BOTH {
                     let root = Root::seeded(self.key(purpose, input, run));
-                    let transcript = play(build, adversary(), input, &root, depth);
-                    let transcript =
-                        transcript.map_err(|why| AuditError::Script(why.to_string()))?;
+                    let transcript = play(build, adversary(), input, &root, depth)?;
                     note(&transcript, &mut totals[input.index()]);
                 }
                 progress.count(2);
@@ -270,14 +268,17 @@ impl Sampling {
     }
 }
 
-/// One run: what the adversary saw.
+/// What the adversary saw in one run.
+type Transcript<S> = Vec<Round<<S as System>::Query, <S as System>::Answer>>;
+
+/// One run.
 fn play<S, B, M>(
     build: &B,
     adversary: M,
     input: Input,
     root: &Root,
     depth: usize,
-) -> Result<Vec<Round<S::Query, S::Answer>>, AskError>
+) -> Result<Transcript<S>, AuditError>
 where
     S: System,
     S::Query: Clone,
@@ -285,17 +286,20 @@ where
     B: Fn(Input, &Root) -> Result<S, AskError>,
     M: Machine<Query = Heard<S::Answer>, Answer = Move<S::Query>> + 'static,
 {
-    let mut seat = Seat::take(build, input, &root.branch()?);
-    let adversary = root.branch()?.spawn(adversary)?;
-    let mut transcript: Vec<Round<S::Query, S::Answer>> = Vec::new();
+    let cannot = |why: AskError| AuditError::Script(why.to_string());
+    let mut seat = Seat::take(build, input, &root.branch().map_err(cannot)?);
+    let branch = root.branch().map_err(cannot)?;
+    let adversary = branch.spawn(adversary).map_err(cannot)?;
+    let mut transcript: Transcript<S> = Vec::new();
     while transcript.len() < depth {
         let heard = transcript.last().map(|round| round.answer.clone());
-        let Move::Ask(query) = adversary.ask(heard)? else {
+        let Move::Ask(query) = adversary.ask(heard).map_err(cannot)? else {
             break;
         };
         let answer = seat.ask(query.clone());
         transcript.push(Round { query, answer });
     }
+    seat.leave()?;
     Ok(transcript)
 }
 

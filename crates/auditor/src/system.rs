@@ -7,6 +7,8 @@ use queryable::{
     compose::{Numbered, Numbering, Routed},
 };
 
+use crate::error::AuditError;
+
 /// One of the two neighbouring inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Input {
@@ -35,6 +37,13 @@ impl Input {
     /// 0 or 1.
     pub fn index(self) -> usize {
         self.pick(0, 1)
+    }
+}
+
+/// The bit that an identifier takes (\[HSV25\] Def 3.2).
+impl From<Input> for bool {
+    fn from(input: Input) -> bool {
+        input == Input::One
     }
 }
 
@@ -110,7 +119,11 @@ impl<F: FnMut(Q) -> Result<A, AskError>, Q, A> System for Player<F, Q, A> {
 
 /// A system under replay. One that could not be built, or that panicked, answers with that error from then on: the
 /// analyst would notice.
-pub(crate) struct Seat<S>(Result<S, AskError>);
+pub(crate) struct Seat<S> {
+    system: Result<S, AskError>,
+    /// Whether a destructor panicked.
+    wrecked: bool,
+}
 
 impl<S: System> Seat<S> {
     pub(crate) fn take(
@@ -118,26 +131,48 @@ impl<S: System> Seat<S> {
         input: Input,
         root: &Root,
     ) -> Self {
-        Self(guarded(|| build(input, root)))
+        let system = contained(|| build(input, root)).unwrap_or(Err(AskError::Panicked));
+        Self {
+            system,
+            wrecked: false,
+        }
     }
 
     pub(crate) fn ask(&mut self, query: S::Query) -> Result<S::Answer, AskError> {
-        let system = self.0.as_mut().map_err(|error| error.clone())?;
-        match catch_unwind(AssertUnwindSafe(|| system.ask(query))) {
-            Ok(answer) => answer,
-            Err(payload) => {
-                // A payload's destructor may panic, too.
-                std::mem::forget(payload);
-                self.0 = Err(AskError::Panicked);
-                Err(AskError::Panicked)
-            }
+        let system = self.system.as_mut().map_err(|error| error.clone())?;
+        contained(|| system.ask(query)).unwrap_or_else(|| {
+            self.clear(AskError::Panicked);
+            Err(AskError::Panicked)
+        })
+    }
+
+    /// The end of the run.
+    pub(crate) fn leave(mut self) -> Result<(), AuditError> {
+        self.clear(AskError::Halted);
+        match self.wrecked {
+            true => Err(AuditError::DestructorPanicked),
+            false => Ok(()),
         }
     }
 }
 
-fn guarded<T>(call: impl FnOnce() -> Result<T, AskError>) -> Result<T, AskError> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| {
-        std::mem::forget(payload);
-        Err(AskError::Panicked)
-    })
+impl<S> Seat<S> {
+    fn clear(&mut self, from_now_on: AskError) {
+        if let Ok(system) = std::mem::replace(&mut self.system, Err(from_now_on)) {
+            self.wrecked |= contained(|| drop(system)).is_none();
+        }
+    }
+}
+
+impl<S> Drop for Seat<S> {
+    fn drop(&mut self) {
+        self.clear(AskError::Halted);
+    }
+}
+
+/// What the call returns, unless it panics.
+pub(crate) fn contained<T>(call: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(call))
+        .map_err(queryable::discard)
+        .ok()
 }

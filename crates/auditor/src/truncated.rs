@@ -1,4 +1,4 @@
-//! The truncated view (000 Def 2.10, Alg 5): what an analyst sees of an odometer up to a loss set in advance.
+//! The truncated view (\[HST+23\] Def 2.10, Alg 5): what an analyst sees of an odometer up to a loss set in advance.
 //!
 //! Before the answer of a step is shown, the odometer is asked for its loss *after* the step; if that is not at most the
 //! threshold, the view ends without the answer. Alg 5 as printed asks for the loss *before* the step: then even basic

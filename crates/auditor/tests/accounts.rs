@@ -9,11 +9,11 @@ use common::{Table, always, probability};
 use dashu_ratio::RBig;
 use exact::Exact;
 use measures::{
-    ApproxZcdp, Basic, Epsilon, Measure, Metric, PrivacyMap, PureDp, RhoDelta, SymmetricDistance,
-    Tallied, Tally, TimeUniform,
+    ApproxZcdp, Basic, Epsilon, Measure, PrivacyMap, PureDp, RhoDelta, SymmetricDistance, Tallied,
+    Tally, TimeUniform,
     adaptive::{RogersOdometer, TimeUniformBasic, TimeUniformRogers},
 };
-use odometer::{AnyOf, LaunchError, Measurement, Odometer, Session, Space, TimeUniformOdometer};
+use odometer::{Any, LaunchError, Measurement, Odometer, Records, Session, TimeUniformOdometer};
 use queryable::{AskError, Queryable, Root, Round, coins::Bit};
 
 fn failed(why: impl ToString) -> AskError {
@@ -36,19 +36,19 @@ fn epsilon(n: u64) -> Exact {
 
 /// Randomized response with `e^ε = n` to the last record's value.
 fn response<T: Send + Sync + 'static>(
-    space: Space<AnyOf<T>, SymmetricDistance>,
+    space: Any<T, SymmetricDistance>,
     n: u64,
     bit: impl Fn(&T) -> bool + Send + Sync + 'static,
-) -> Measurement<AnyOf<T>, SymmetricDistance, PureDp, bool> {
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, epsilon(n).into());
+) -> Measurement<Any<T, SymmetricDistance>, PureDp, bool> {
+    let map = PrivacyMap::per_record(PureDp, epsilon(n));
     let lie = Bit::new(probability(1, n + 1));
     Measurement::new("response", space, map, move |data: &Arc<T>, scope| {
         Ok(bit(data) ^ scope.draw(&lie)?)
     })
 }
 
-fn bits() -> Space<AnyOf<bool>, SymmetricDistance> {
-    Space::any::<bool>(SymmetricDistance)
+fn bits() -> Any<bool, SymmetricDistance> {
+    Any::<bool, _>::with(SymmetricDistance)
 }
 
 /// Where to launch, and what.
@@ -72,7 +72,7 @@ fn nested_accounts_never_pass_the_organisation() {
                 .invoke_in(root, Arc::new(input == Input::One))
                 .map_err(failed)?;
             let cap = Epsilon::from(epsilon(3));
-            let team: Session<_, _, Basic<PureDp>> = match reserved {
+            let team: Session<_, Basic<PureDp>> = match reserved {
                 true => organisation
                     .launch(
                         &Odometer::new(bits(), Basic::new(PureDp))
@@ -80,7 +80,11 @@ fn nested_accounts_never_pass_the_organisation() {
                             .map_err(failed)?,
                     )
                     .map_err(failed)?,
-                false => organisation.nest_capped(1, cap).map_err(failed)?,
+                false => organisation
+                    .nested("inner")
+                    .capped(1, cap)
+                    .open()
+                    .map_err(failed)?,
             };
             Ok(player(
                 move |Launch {
@@ -105,15 +109,15 @@ fn nested_accounts_never_pass_the_organisation() {
 }
 
 /// Records: which part they are in, and a value.
-type Records = Vec<(u8, bool)>;
+type Rows = Vec<(u8, bool)>;
 
 /// Launches a filter with room for `ln 3` at distance 2 in both parts, and randomized response in each: audited between
 /// data that differ by one record in each part.
 fn two_parts() -> (Report<usize, u8>, [Epsilon; 2]) {
-    let space = Space::any::<Records>(SymmetricDistance);
+    let space = Records::<(u8, bool)>::new();
     let open = |input: Input, root: &Root| {
         // One record more in each part on input 1: distance 2.
-        let data: Records = input.pick(vec![], vec![(0, true), (1, true)]);
+        let data: Rows = input.pick(vec![], vec![(0, true), (1, true)]);
         let session = Odometer::new(space, Basic::new(PureDp))
             .open_in(root, Arc::new(data))
             .map_err(failed)?;
@@ -123,7 +127,7 @@ fn two_parts() -> (Report<usize, u8>, [Epsilon; 2]) {
         let mut parts = vec![];
         for part in 0..2 {
             let filter = Odometer::new(space, Basic::new(PureDp))
-                .filter(2, epsilon(3).into())
+                .filter(2, epsilon(3))
                 .map_err(failed)?;
             parts.push(
                 regions
@@ -137,8 +141,8 @@ fn two_parts() -> (Report<usize, u8>, [Epsilon; 2]) {
     };
     // Anything goes for two changed records in one part: then the answer changes no more than for one.
     let lie = Bit::new(probability(1, 4));
-    let map = PrivacyMap::constant_up_to(SymmetricDistance, PureDp, 2, epsilon(3).into());
-    let answer = Measurement::new("anybody", space, map, move |data: &Arc<Records>, scope| {
+    let map = PrivacyMap::constant_up_to(PureDp, 2, epsilon(3));
+    let answer = Measurement::new("anybody", space, map, move |data: &Arc<Rows>, scope| {
         Ok(!data.is_empty() ^ scope.draw(&lie)?)
     });
     let (session, _parts) = open(Input::Zero, &Root::seeded([0; 32])).unwrap();
@@ -170,22 +174,16 @@ fn parts_are_not_charged_by_the_naive_maximum() {
     assert_eq!(at_two, Epsilon::from(epsilon(3).times(2)));
 }
 
-fn interactive<M: Measure, MI: Metric<Distance = u32>>(
-    metric: MI,
+fn interactive<M: Measure>(
     measure: M,
     loss: M::Loss,
     table: &Table,
-) -> Measurement<AnyOf<bool>, MI, M, Queryable<usize, usize>> {
-    let map = PrivacyMap::constant_up_to(metric.clone(), measure, 1, loss);
+) -> Measurement<Any<bool, SymmetricDistance>, M, Queryable<usize, usize>> {
+    let map = PrivacyMap::constant_up_to(measure, 1, loss);
     let table = table.clone();
-    Measurement::new(
-        "interactive",
-        Space::any::<bool>(metric),
-        map,
-        move |bit: &Arc<bool>, scope| {
-            scope.spawn(table.machine(if **bit { Input::One } else { Input::Zero }))
-        },
-    )
+    Measurement::new("interactive", bits(), map, move |bit: &Arc<bool>, scope| {
+        scope.spawn(table.machine(if **bit { Input::One } else { Input::Zero }))
+    })
 }
 
 /// What can be done with sequential children.
@@ -209,7 +207,7 @@ fn sequential_measures_take_turns() {
         .unwrap();
     assert!(alone.claims(&loss).unwrap().holds());
     let budget: RhoDelta = "(0.4, 0)".parse().unwrap();
-    let child = interactive(SymmetricDistance, ApproxZcdp, loss, &table);
+    let child = interactive(ApproxZcdp, loss, &table);
     let report = audit(|input: Input, root: &Root| {
         let filter = Odometer::new(bits(), Basic::new(ApproxZcdp))
             .filter(1, budget.clone())

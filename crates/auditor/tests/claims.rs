@@ -214,7 +214,54 @@ fn slack_is_reported() {
         .unwrap();
     assert_eq!(
         verdict.to_string(),
-        "holds: δ(ε) ≤ 1/2 where 3/4 was claimed; ε = 0 would do at this δ"
+        "holds: δ(ε) ≤ 1/2 where 3/4 was claimed; ε = 0 would do at this δ\n\
+         audited: 1 query offered after each history; histories of up to 1 round, some of them cut off there; \
+         512 runs repeated on each input"
     );
     assert_eq!(rr().factor(&ratio(3, 4)), Some(Factor::ONE));
+}
+
+#[test]
+fn only_infinity_guarantees_nothing() {
+    // Past e^ε = 2^16384 the factor has no upper bound that is a number: that excuses nobody.
+    let report = audit(|input: Input, root: &Root| root.spawn(machine(move |(), _| Ok(input))))
+        .asking(1, always(vec![()]))
+        .unwrap();
+    for epsilon in ["11356", "11357", "12000", "1e300", "1e4000"] {
+        let claims = [
+            report.claims(&epsilon.parse::<Epsilon>().unwrap()),
+            report.claims(
+                &format!("({epsilon}, 1e-9)")
+                    .parse::<EpsilonDelta>()
+                    .unwrap(),
+            ),
+            report.claims(
+                &format!("({epsilon}, 0.999)")
+                    .parse::<EpsilonDelta>()
+                    .unwrap(),
+            ),
+            report.claims(&epsilon.parse::<Rho>().unwrap()),
+            report.claims(&format!("({epsilon}, 1e-9)").parse::<RhoDelta>().unwrap()),
+            report.claims(
+                &format!("{epsilon} at order 2")
+                    .parse::<RenyiEpsilon>()
+                    .unwrap(),
+            ),
+            report.claims(
+                &format!("{epsilon} at order 1e9")
+                    .parse::<RenyiEpsilon>()
+                    .unwrap(),
+            ),
+            report.claims(&epsilon.parse::<Mu>().unwrap()),
+        ];
+        for (number, verdict) in claims.into_iter().enumerate() {
+            let verdict = verdict.unwrap();
+            assert!(verdict.attack().is_some(), "{epsilon} {number}: {verdict}");
+        }
+        // What is never possible is not possible at some time either.
+        let (passed, _) = report
+            .ever_passes(Input::Zero, Tail::Upper, |_| epsilon.parse().unwrap())
+            .unwrap();
+        assert_eq!(passed.value(), Some(&RBig::ONE), "{epsilon}");
+    }
 }

@@ -13,7 +13,7 @@ use queryable::{
     machine,
 };
 
-/// The δ of the composition of RR_{ε_i, δ_i} at `e^ε = t`, exactly (001 Thm 5.6): subsets of truthful answers.
+/// The δ of the composition of RR_{ε_i, δ_i} at `e^ε = t`, exactly (\[VW21\] Thm 5.6): subsets of truthful answers.
 fn optimal(parameters: &[(RBig, RBig)], t: &RBig) -> RBig {
     let mut excess = RBig::ZERO;
     for subset in 0..1u32 << parameters.len() {

@@ -1,5 +1,5 @@
-//! The counterexamples of seed 003 and of `spec/continual.md` §4, with exact numbers: pairs of messages, of which the
-//! system gets one half, and a verification function that says which pairs are allowed.
+//! The counterexamples of \[HSV25\], and those against it, with exact numbers: pairs of messages, of which the system
+//! gets one half, and a verification function that says which pairs are allowed.
 
 mod common;
 
@@ -52,7 +52,7 @@ fn identified(
     player(move |Pair { copy, halves }| machines[copy].ask(input.pick(halves.0, halves.1)))
 }
 
-/// ⊤ with probability 1 − δ, then ⊥, and from ⊥ on the input bit (003 Thm 5.2). ⊤ is 2, ⊥ is 3.
+/// ⊤ with probability 1 − δ, then ⊥, and from ⊥ on the input bit (\[HSV25\] Thm 5.2). ⊤ is 2, ⊥ is 3.
 fn m_delta(n: u64, d: u64) -> impl queryable::Machine<Query = bool, Answer = u8> {
     let bottom = Bit::new(probability(n, d));
     let mut fallen = false;
@@ -111,7 +111,7 @@ fn parallel_composition_with_updates_pays_for_every_copy() {
         "(0, 0.1) twice, only one copy with differing pairs:\n{}",
         two.best_attack(&Factor::ONE)
     );
-    // The first-bad-answer adversary (003 Thm 5.2): the next copy while the answer is ⊤, the differing pair on ⊥.
+    // The first-bad-answer adversary ([HSV25] Thm 5.2): the next copy while the answer is ⊤, the differing pair on ⊥.
     let strike = |history: &[Round<Pair, u8>]| match history.last() {
         Some(Round {
             answer: Ok(3),

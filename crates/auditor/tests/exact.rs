@@ -41,10 +41,22 @@ fn randomized_response_by_closed_form() {
     );
     for direction in Direction::BOTH {
         let profile = report.profile(direction);
-        assert_eq!(profile.trade_off(&RBig::ZERO).value(), Some(&RBig::ONE));
-        assert_eq!(profile.trade_off(&ratio(1, 8)).value(), Some(&ratio(5, 8)));
-        assert_eq!(profile.trade_off(&ratio(1, 4)).value(), Some(&ratio(1, 4)));
-        assert_eq!(profile.trade_off(&ratio(5, 8)).value(), Some(&ratio(1, 8)));
+        assert_eq!(
+            profile.trade_off(&RBig::ZERO).unwrap().value(),
+            Some(&RBig::ONE)
+        );
+        assert_eq!(
+            profile.trade_off(&ratio(1, 8)).unwrap().value(),
+            Some(&ratio(5, 8))
+        );
+        assert_eq!(
+            profile.trade_off(&ratio(1, 4)).unwrap().value(),
+            Some(&ratio(1, 4))
+        );
+        assert_eq!(
+            profile.trade_off(&ratio(5, 8)).unwrap().value(),
+            Some(&ratio(1, 8))
+        );
         // 3/4·3 + 1/4·1/3
         assert_eq!(report.power_sum(2, direction).unwrap(), Some(ratio(7, 3)));
         let pieces: Vec<_> = profile
@@ -273,14 +285,17 @@ fn attacks_and_trade_offs_count_what_was_not_enumerated() {
     let two = Factor::new(2, 1).unwrap();
     for direction in Direction::BOTH {
         let claim = report.attack(&two, direction).claim;
-        assert!(claim.contains("at most 1/12 on input"), "{claim}");
+        assert!(
+            claim.contains("at most 0.08333333… (1/12) on input"),
+            "{claim}"
+        );
         assert!(claim.contains("δ ≥ 0 at e^ε = 2"), "{claim}");
-        let third = report.profile(direction).trade_off(&ratio(1, 3));
+        let third = report.profile(direction).trade_off(&ratio(1, 3)).unwrap();
         assert!(
             third.least < ratio(1, 3) && ratio(1, 3) < third.most,
             "{third}"
         );
-        let none = report.profile(direction).trade_off(&RBig::ZERO);
+        let none = report.profile(direction).trade_off(&RBig::ZERO).unwrap();
         assert!(none.least < RBig::ONE && none.most == RBig::ONE, "{none}");
     }
 }
@@ -590,9 +605,85 @@ fn limits_are_typed_errors() {
 }
 
 #[test]
+fn a_type_one_error_is_a_probability() {
+    for profile in Direction::BOTH.map(|direction| rr(3, 4).profile(direction).clone()) {
+        for wrong in [ratio(-1, 1), ratio(-1, 1 << 60), ratio(2, 1)] {
+            let found = profile.trade_off(&wrong);
+            assert!(
+                matches!(found, Err(AuditError::Parameter { .. })),
+                "{wrong}"
+            );
+        }
+        let all = profile.trade_off(&RBig::ONE).unwrap();
+        assert_eq!(all.value(), Some(&RBig::ZERO));
+    }
+}
+
+#[test]
+fn an_order_whose_power_sum_would_not_fit_is_a_typed_error() {
+    let found = rr(3, 4).power_sum(u32::MAX, Direction::ZeroOverOne);
+    assert!(matches!(found, Err(AuditError::Parameter { .. })));
+    assert!(rr(3, 4).power_sum(10_000, Direction::ZeroOverOne).is_ok());
+}
+
+#[test]
+fn printed_bounds_are_bounds() {
+    // Tells its input with probability p, just below 2/3: δ ≥ p at every ε, and 0.6666667 is above p.
+    let p = probability(2_000_000_000_000, 3_000_000_000_001);
+    let build = |input: Input, root: &Root| {
+        let tells = queryable::coins::Bit::new(p.clone());
+        root.spawn(machine(move |(), scope| {
+            Ok(scope.draw(&tells)?.then_some(input))
+        }))
+    };
+    let report = audit(build).asking(1, always(vec![()])).unwrap();
+    let attack = report.best_attack(&Factor::new(2, 1).unwrap());
+    assert_eq!(
+        attack.claim,
+        "accepts with probability at least 0.6666666 on input 0 and 0 on input 1: δ ≥ 0.6666666 at every ε"
+    );
+    let text = attack.to_string();
+    assert!(text.contains("accept: p0 = 0.6666666…, p1 = 0"), "{text}");
+    assert_eq!(report.total_variation().to_string(), "0.6666666…");
+    // From above: δ ≤ 0.6666667.
+    let claim: measures::EpsilonDelta = "(0, 0.66666667)".parse().unwrap();
+    let text = report.claims(&claim).unwrap().to_string();
+    assert!(
+        text.starts_with("holds: δ(ε) ≤ 0.6666667 where 0.6666667 was"),
+        "{text}"
+    );
+    let bounds = auditor::Bounds {
+        least: p.as_rational().clone(),
+        most: p.as_rational() + RBig::from_parts(1.into(), 1_000_000_000u64.into()),
+    };
+    assert_eq!(bounds.to_string(), "between 0.6666666 and 0.6666667");
+    // ε that would do: ln 3 = 1.09861228866810969…
+    let verdict = rr(3, 4)
+        .claims(&"2".parse::<measures::Epsilon>().unwrap())
+        .unwrap();
+    assert!(
+        verdict
+            .to_string()
+            .contains("; ε = 1.0986122886681097 would do"),
+        "{verdict}"
+    );
+    let bounds = rr(3, 4)
+        .renyi(&2u32.into(), Direction::ZeroOverOne)
+        .unwrap();
+    assert_eq!(bounds.to_string(), "0.8472978603872…"); // ln(7/3) = 0.84729786038720361…
+    let attack = rr(3, 4)
+        .renyi_attack(&2u32.into(), Direction::ZeroOverOne)
+        .unwrap();
+    assert!(
+        attack.claim.contains("at least 0.8472978603872 of order 2"),
+        "{attack}"
+    );
+}
+
+#[test]
 fn attacks_print_readably() {
     let text = rr(3, 4).best_attack(&Factor::ONE).to_string();
-    let expected = "accepts with probability 3/4 on input 0 and 1/4 on input 1: δ ≥ 1/2 at e^ε = 1\n\
-                    ask ()\n  false → accept (p0 = 3/4, p1 = 1/4)\n  true → stop (p0 = 1/4, p1 = 3/4)\n";
+    let expected = "accepts with probability 0.75 (3/4) on input 0 and 0.25 (1/4) on input 1: δ ≥ 0.5 (1/2) at e^ε = 1\n\
+                    ask ()\n  false → accept: p0 = 0.75 (3/4), p1 = 0.25 (1/4)\n  true → stop: p0 = 0.25 (1/4), p1 = 0.75 (3/4)\n";
     assert_eq!(text, expected);
 }

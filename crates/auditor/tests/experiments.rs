@@ -1,28 +1,29 @@
-//! The experiments E1 to E7 with the figures of the papers and of the spec. The programs are in `examples/experiments`.
+//! The experiments with the figures of the papers and of `docs/experiments.md`. The programs are in
+//! `examples/experiments`.
 
-#[path = "../examples/experiments/e1.rs"]
-mod e1;
-#[path = "../examples/experiments/e2.rs"]
-mod e2;
-#[path = "../examples/experiments/e3.rs"]
-mod e3;
-#[path = "../examples/experiments/e4.rs"]
-mod e4;
-#[path = "../examples/experiments/e5.rs"]
-mod e5;
-#[path = "../examples/experiments/e6.rs"]
-mod e6;
-#[path = "../examples/experiments/e7.rs"]
-mod e7;
+#[path = "../examples/experiments/adjacency.rs"]
+mod adjacency;
 #[path = "../examples/experiments/filters.rs"]
 mod filters;
+#[path = "../examples/experiments/linear_programs.rs"]
+mod linear_programs;
+#[path = "../examples/experiments/reduction.rs"]
+mod reduction;
+#[path = "../examples/experiments/separation.rs"]
+mod separation;
 #[path = "../examples/experiments/shared.rs"]
 mod shared;
+#[path = "../examples/experiments/simulation.rs"]
+mod simulation;
+#[path = "../examples/experiments/stopping.rs"]
+mod stopping;
+#[path = "../examples/experiments/universal.rs"]
+mod universal;
 
 use auditor::Factor;
 use dashu_ratio::RBig;
-use e3::{Side, crossed, printed, rogers, tight, whitehouse};
 use measures::RenyiEpsilon;
+use separation::{Side, crossed, printed, rogers, tight, whitehouse};
 
 fn near(found: &[f64], expected: &[f64], within: f64) {
     assert_eq!(found.len(), expected.len());
@@ -32,13 +33,13 @@ fn near(found: &[f64], expected: &[f64], within: f64) {
 }
 
 #[test]
-fn e1_randomized_response_simulates_pure_mechanisms() {
-    assert_eq!(e1::run(40, 1).unwrap(), 40);
+fn randomized_response_simulates_pure_mechanisms() {
+    assert_eq!(simulation::run(40, 1).unwrap(), 40);
 }
 
 #[test]
-fn e2_linear_programs_are_feasible_and_certified() {
-    let found = e2::run(200, 4, 2).unwrap();
+fn linear_programs_are_feasible_and_certified() {
+    let found = linear_programs::run(200, 4, 2).unwrap();
     assert_eq!(
         (found.trials, found.feasible, found.certified),
         (200, 200, 50)
@@ -48,12 +49,12 @@ fn e2_linear_programs_are_feasible_and_certified() {
     let mechanism = shared::TwoRounds::roll(&dice, 5).unwrap();
     let factor = mechanism.audited().unwrap().factor(&RBig::ZERO).unwrap();
     let t = shared::decimal(factor.as_rational());
-    assert!(e2::solve(&mechanism, t, 0.0).unwrap() < 1e-7);
-    assert!(e2::solve(&mechanism, 0.9 * t, 0.0).unwrap() > 1e-4);
+    assert!(linear_programs::solve(&mechanism, t, 0.0).unwrap() < 1e-7);
+    assert!(linear_programs::solve(&mechanism, 0.9 * t, 0.0).unwrap() > 1e-4);
 }
 
 #[test]
-fn e3_advanced_composition_is_no_time_uniform_odometer() {
+fn advanced_composition_is_no_time_uniform_odometer() {
     let rounds = [100, 300, 1000, 3000];
     let found = crossed(0.1, Side::One, &rounds, tight(0.1, 0.1));
     near(&found, &[0.10837, 0.14412, 0.18176, 0.21465], 5e-6);
@@ -74,8 +75,8 @@ fn e3_advanced_composition_is_no_time_uniform_odometer() {
 }
 
 #[test]
-fn e4_the_loss_grows_until_it_stops() {
-    let (fixed, rounds) = e4::run(10, 25, 5).unwrap();
+fn the_loss_grows_until_it_stops() {
+    let (fixed, rounds) = stopping::run(10, 25, 5).unwrap();
     assert_eq!(fixed, "1");
     assert!(rounds.len() > 1);
     for (at, (answer, loss)) in rounds.iter().enumerate() {
@@ -86,8 +87,8 @@ fn e4_the_loss_grows_until_it_stops() {
 }
 
 #[test]
-fn e5_a_filter_for_three_is_a_post_processing_of_filters_for_two() {
-    let found = e5::run(4, 3).unwrap();
+fn a_filter_for_three_is_a_post_processing_of_filters_for_two() {
+    let found = universal::run(4, 3).unwrap();
     assert!(found.reduction && found.universal);
     let generous: RenyiEpsilon = "100 at order 2".parse().unwrap();
     assert!(found.report.claims(&generous).unwrap().holds());
@@ -95,16 +96,16 @@ fn e5_a_filter_for_three_is_a_post_processing_of_filters_for_two() {
 }
 
 #[test]
-fn e6_a_concurrent_filter_is_a_post_processing_of_a_filter_of_randomized_responses() {
-    let (same, budget, report) = e6::run(4, 4).unwrap();
+fn a_concurrent_filter_is_a_post_processing_of_a_filter_of_randomized_responses() {
+    let (same, budget, report) = reduction::run(4, 4).unwrap();
     assert!(same);
     assert!(report.claims(&budget).unwrap().holds());
     assert!(report.total_variation().least > RBig::ZERO);
 }
 
 #[test]
-fn e7_one_account_over_datasets_chosen_per_launch() {
-    let (budget, report) = e7::run(3).unwrap();
+fn one_account_over_datasets_chosen_per_launch() {
+    let (budget, report) = adjacency::run(3).unwrap();
     assert!(report.claims(&budget).unwrap().holds());
     assert_eq!(report.factor(&RBig::ZERO), Some(Factor::new(6, 1).unwrap()));
 }

@@ -5,7 +5,7 @@ mod common;
 #[path = "common/lab.rs"]
 mod lab;
 
-use auditor::{Claim, Factor, Report, Verdict};
+use auditor::{Claim, Factor, Report};
 use common::{Table, ratio};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
@@ -93,9 +93,10 @@ fn passes<L: Claim<Ask, Seen> + std::fmt::Display>(
 }
 
 fn refuted<L: Claim<Ask, Seen>>(what: &str, report: &Report<Ask, Seen>, loss: &L) {
-    match report.claims(loss).unwrap() {
-        Verdict::Refuted { attack } => println!("{what}:\n{attack}"),
-        other => panic!("{what} was not refuted: {other}"),
+    let verdict = report.claims(loss).unwrap();
+    match verdict.attack() {
+        Some(attack) => println!("{what}:\n{attack}"),
+        None => panic!("{what} was not refuted: {verdict}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Wrong ways to account, with the attacks that refute them and the numbers of the spec and the design.
+//! Wrong ways to account, with the attacks that refute them and their numbers (docs/experiments.md lists them).
 
 mod common;
 #[path = "common/lab.rs"]
@@ -150,7 +150,7 @@ fn time_uniform_odometers_need_pure_children() {
     let report = audit(build).asking(1, always(vec![()])).unwrap();
     let loss: EpsilonDelta = "(0, 0.005)".parse().unwrap();
     assert!(report.claims(&loss).unwrap().holds());
-    // C5 and C1 read for such a child, as 004 has them. (Our time-uniform types take pure children only.)
+    // [RRUV16] Thm 6.5 and 3.6 read for such a child as printed. (Our time-uniform types take pure children only.)
     let rogers = RogersOdometer::new("0.01".parse().unwrap(), 1024).unwrap();
     let bound = rogers
         .loss(&rogers.start().after(&loss, 1))
@@ -181,7 +181,7 @@ fn time_uniform_odometers_need_pure_children() {
 
 #[test]
 fn advanced_composition_as_an_odometer_crosses_with_a_readable_attack() {
-    // A small exact version of E3: randomized response with e^ε = 3/2, twelve rounds, δ = 0.2.
+    // The separation of [RRUV16] Thm 6.1, small and exact: randomized response with e^ε = 3/2, twelve rounds, δ = 0.2.
     let build = |input: Input, root: &Root| {
         let lie = Bit::new(probability(2, 5));
         root.spawn(machine(move |(), scope: &mut Scope<'_>| {

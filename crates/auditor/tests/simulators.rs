@@ -39,7 +39,11 @@ fn simulated(
     audit(move |input, root: &Root| {
         let rr = randomized_response(factor, delta, input).map_err(|_| AskError::failed("RR"))?;
         let response = root.spawn(rr)?.ask(())?;
-        root.spawn(simulator.given(response))
+        root.spawn(
+            simulator
+                .given(response)
+                .map_err(|why| AskError::failed(why.to_string()))?,
+        )
     })
     .asking(rounds, always(vec![0, 1]))
     .unwrap()
@@ -261,4 +265,27 @@ fn an_attack_plays_as_it_reads() {
     let system = rr_many(Input::One, &root).unwrap();
     let view = root.interact(attack.adversary(), &system, 10).unwrap();
     assert!((1..=3).contains(&view.transcript.rounds.len()));
+}
+
+#[test]
+fn a_response_that_never_comes_has_no_simulator() {
+    let table = Table {
+        rounds: 1,
+        answers: 2,
+        hidden: false,
+        weights: vec![1, 2, 3],
+    };
+    let report = table_report(&table);
+    let factor = report.factor(&RBig::ZERO).unwrap();
+    let simulator = report.simulator(&factor, &RBig::ZERO).unwrap();
+    for input in Input::BOTH {
+        let found = simulator.given(Response::Leak(input)).err();
+        assert!(
+            matches!(found, Some(AuditError::Parameter { .. })),
+            "{found:?}"
+        );
+        assert!(simulator.given(Response::Noisy(input)).is_ok());
+    }
+    let leaky = report.simulator(&factor, &ratio(1, 10)).unwrap();
+    assert!(leaky.given(Response::Leak(Input::Zero)).is_ok());
 }

@@ -15,7 +15,7 @@ use opendp::{
     measurements::make_laplace,
     metrics::AbsoluteDistance,
 };
-use opendp_bridge::{Imported, OpendpDomain, OpendpMetric, measurement, theirs::Pure};
+use opendp_bridge::{Imported, OpendpSpace, measurement, theirs::Pure};
 
 use crate::measure::Effort;
 
@@ -23,7 +23,7 @@ type Number = AtomDomain<f64>;
 type Change = AbsoluteDistance<f64>;
 type Laplace = Measurement<Number, Change, Pure, f64>;
 type OurLaplace = Imported<Number, Change, PureDp, f64>;
-type OurFilter = Filter<OpendpDomain<Number>, OpendpMetric<Change>, Basic<PureDp>>;
+type OurFilter = Filter<OpendpSpace<Number, Change>, Basic<PureDp>>;
 
 /// The data: one number.
 const DATA: f64 = 42.0;
@@ -58,7 +58,7 @@ fn measure(effort: Effort) -> Result<(), Box<dyn std::error::Error>> {
     let bare = laplace()?;
     let ours = measurement("laplace", laplace)?;
     let filter = Odometer::new(ours.space().clone(), Basic::new(PureDp))
-        .filter("1".parse()?, BUDGET.to_string().parse()?)?;
+        .filter("1".parse()?, BUDGET.to_string())?;
 
     let session = filter.invoke(DATA)?;
     let [bare_time, launch_time] = medians(

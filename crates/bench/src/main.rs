@@ -1,10 +1,13 @@
 //! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
+mod accountant;
 mod ask;
 mod audit;
 mod bridge;
+mod continual;
 mod filter;
+mod hostile;
 mod loss;
 mod measure;
 mod nested;
@@ -41,6 +44,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "composition rules: a launch, a million children",
         rules::run,
     ),
+    subcommand(
+        "accountant",
+        "certified ε of compositions fixed in advance",
+        accountant::run,
+    ),
     subcommand("ask", "what asking and spawning a machine costs", ask::run),
     subcommand(
         "filter",
@@ -71,6 +79,16 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "bridge",
         "OpenDP's Laplace bare, through our filter, and through OpenDP's",
         bridge::run,
+    ),
+    subcommand(
+        "continual",
+        "updates through a live group-by: speed, growth, memory, two threads",
+        continual::run,
+    ),
+    subcommand(
+        "hostile",
+        "what an analyst can do to others: slow down, leak, fill",
+        hostile::run,
     ),
 ];
 
@@ -128,9 +146,9 @@ fn plan(words: &[&str]) -> Result<Plan, String> {
 fn help() -> String {
     let mut text = String::from("usage: bench <subcommand> [--quick]\n\n");
     for Subcommand { name, about, .. } in SUBCOMMANDS {
-        text += &format!("  {name:<10}{about}\n");
+        text += &format!("  {name:<12}{about}\n");
     }
-    text + "  all       every subcommand in turn\n  help      this text\n"
+    text + "  all         every subcommand in turn\n  help        this text\n"
 }
 
 #[cfg(test)]

@@ -119,3 +119,10 @@ pub fn busy_time(start: Instant) -> Duration {
     let spent = spent.and_then(|text| text.split_whitespace().next()?.parse().ok());
     spent.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
+
+/// Bytes of this process in memory; 0 where the system does not tell.
+pub fn resident() -> f64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<f64>().ok());
+    pages.unwrap_or(0.0) * 4096.0
+}

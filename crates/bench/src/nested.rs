@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    measure::{Contestant, Effort, compare, print_table},
+    measure::{Contestant, Effort, compare, print_table, resident},
     ours, theirs,
 };
 
@@ -116,11 +116,4 @@ fn bytes_per_child(effort: Effort) -> f64 {
         "\nbytes per child: {alternating:.1} when two measurements alternate, {repeated:.1} when one is repeated"
     );
     alternating
-}
-
-/// Bytes of this process in memory; 0 where the system does not tell.
-fn resident() -> f64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok();
-    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<f64>().ok());
-    pages.unwrap_or(0.0) * 4096.0
 }

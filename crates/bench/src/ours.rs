@@ -1,23 +1,28 @@
 //! Null mechanisms and sessions of ours: what a launch costs besides the mechanism.
 
 use measures::{Basic, PrivacyMap, PureDp, SymmetricDistance};
-use odometer::{AnyOf, Measurement, Odometer, Session, Space};
+use odometer::{Any, Measurement, Odometer, Session};
 
 pub type Pure = Basic<PureDp>;
-pub type Query = Measurement<AnyOf<bool>, SymmetricDistance, PureDp, ()>;
-pub type PureSession = Session<AnyOf<bool>, SymmetricDistance, Pure>;
+pub type Query = Measurement<Any<bool, SymmetricDistance>, PureDp, ()>;
+pub type PureSession = Session<Any<bool, SymmetricDistance>, Pure>;
 
-fn space() -> Space<AnyOf<bool>, SymmetricDistance> {
-    Space::any(SymmetricDistance)
+pub fn space() -> Any<bool, SymmetricDistance> {
+    Any::with(SymmetricDistance)
 }
 
-fn expect<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
+pub fn expect<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| panic!("the benchmark is set up wrongly: {error}"))
 }
 
 /// A mechanism of loss 0.1 that does `work`.
 pub fn query(work: impl Fn() + Send + Sync + 'static) -> Query {
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, expect("0.1".parse()));
+    priced("0.1", work)
+}
+
+/// A mechanism of this loss that does `work`.
+pub fn priced(loss: &str, work: impl Fn() + Send + Sync + 'static) -> Query {
+    let map = expect(PrivacyMap::per_record(PureDp, loss));
     Measurement::new("null", space(), map, move |_, _| {
         work();
         Ok(())
@@ -37,12 +42,12 @@ pub fn odometer() -> PureSession {
 const PLENTY: &str = "1000000000";
 
 pub fn filter() -> PureSession {
-    let filter = Odometer::new(space(), Basic::new(PureDp)).filter(1, expect(PLENTY.parse()));
+    let filter = Odometer::new(space(), Basic::new(PureDp)).filter(1, PLENTY);
     expect(expect(filter).invoke(true))
 }
 
 pub fn capped(session: &PureSession) -> PureSession {
-    expect(session.nest_capped(1, expect(PLENTY.parse())))
+    expect(session.nested("inner").capped(1, PLENTY).open())
 }
 
 pub fn launch(session: &PureSession, query: &Query) {

@@ -2,9 +2,10 @@
 
 use std::hint::black_box;
 
+use accountant::CertifiedProfile;
 use exact::Exact;
 use measures::adaptive::WhitehouseFilter;
-use measures::fixed::{Numerical, Optimal, TradeoffProduct};
+use measures::fixed::{Optimal, TradeoffProduct};
 use measures::{Basic, EpsilonDelta, FilterRule, FixedRule, Profile, PureDp, Tallied, Tally};
 use measures::{RuleError, Tradeoff};
 
@@ -40,7 +41,7 @@ fn table(effort: Effort) -> Result<String, RuleError> {
     let functions = vec![Tradeoff::from_approx(&"(0.1, 1e-9)".parse()?); 32];
     let product = TradeoffProduct::default();
     let profiles = vec![Profile::new(["(0.1, 1e-9)".parse()?]); 100];
-    let numerical = Numerical::new(decimal("0.001"), decimal("1e-12"), [Exact::ONE])?;
+    let numerical = CertifiedProfile::new([Exact::ONE])?;
 
     let timings = compare(
         effort,
@@ -69,7 +70,7 @@ fn table(effort: Effort) -> Result<String, RuleError> {
             Contestant::new("TradeoffProduct, 32 equal", 1, || {
                 black_box(product.compose(black_box(&functions)).ok());
             }),
-            Contestant::new("Numerical, 100 equal", 1, || {
+            Contestant::new("CertifiedProfile, 100 equal", 1, || {
                 black_box(numerical.compose(black_box(&profiles)).ok());
             }),
         ],

@@ -5,6 +5,7 @@ use std::{hint::black_box, sync::Arc};
 
 use chacha20::ChaCha20Rng;
 use dashu_ratio::RBig;
+use exact::Exact;
 use mechanisms::{
     additive::add_noise,
     decimal::{Grid, add_noise_on_grid},
@@ -25,13 +26,17 @@ use crate::measure::{Contestant, Effort, Timing, compare, print_table};
 /// The scales at which everything is measured.
 const SCALES: [u16; 3] = [1, 10, 1000];
 
-/// Measures, and prints the table and the bar: the least ratio over the scales, for the noise alone and for releases.
+/// Measures, and prints the table and the bars: the least ratio over the scales, for the noise alone and for releases; and
+/// the most that a constructor from a loss costs over one from a scale.
 pub fn run(effort: Effort) {
-    let mut least = [f64::INFINITY; 4];
+    let (mut least, mut most) = ([f64::INFINITY; 4], [0.0f64; 2]);
     for scale in SCALES {
         println!("## scale {scale}");
         match at_scale(effort, scale) {
-            Ok(ratios) => least = std::array::from_fn(|i| least[i].min(ratios[i])),
+            Ok((ratios, constructors)) => {
+                least = std::array::from_fn(|i| least[i].min(ratios[i]));
+                most = std::array::from_fn(|i| most[i].max(constructors[i]));
+            }
             Err(error) => println!("not measured: {error}"),
         }
     }
@@ -40,10 +45,16 @@ pub fn run(effort: Effort) {
         "bar: laplace_ratio={laplace:.1} gaussian_ratio={gaussian:.1} \
          laplace_release_ratio={laplace_release:.1} gaussian_release_ratio={gaussian_release:.1}"
     );
+    let [for_epsilon, for_rho] = most;
+    println!("bar: for_epsilon_over_new={for_epsilon:.2} for_rho_over_new={for_rho:.2}");
 }
 
-/// How many times faster we are: Laplace and Gaussian noise, then releases with them.
-fn at_scale(effort: Effort, scale: u16) -> Result<[f64; 4], Box<dyn std::error::Error>> {
+/// How many times faster we are: Laplace and Gaussian noise, then releases with them. And how many times as long the
+/// constructors from a loss take.
+fn at_scale(
+    effort: Effort,
+    scale: u16,
+) -> Result<([f64; 4], [f64; 2]), Box<dyn std::error::Error>> {
     let rational = RBig::from(scale);
     let laplace = DiscreteLaplace::new(rational.clone())?;
     let gaussian = DiscreteGaussian::with_scale(rational.clone())?;
@@ -71,6 +82,8 @@ fn at_scale(effort: Effort, scale: u16) -> Result<[f64; 4], Box<dyn std::error::
     );
     let their_floats = make_laplace::<_, _, MaxDivergence>(domain, metric, scale.into(), Some(-20))
         .map_err(|error| format!("{error:?}"))?;
+    // The losses at which noise for a sensitivity of `scale` has about this scale, as a user writes them.
+    let (exact_scale, epsilon, rho) = (Exact::from(scale), "0.99", "0.49");
     let mut bits = ChaCha20Rng::from_seed([1; 32]);
     let mut more_bits = ChaCha20Rng::from_seed([2; 32]);
     let (root, data) = (Root::from_os()?, Arc::new(42));
@@ -112,16 +125,24 @@ fn at_scale(effort: Effort, scale: u16) -> Result<[f64; 4], Box<dyn std::error::
                 black_box(their_floats.invoke(black_box(&42.5)).is_ok());
             }),
             Contestant::new("laplace: our constructor", 1, || {
-                black_box(DiscreteLaplace::new(black_box(&rational).clone()).is_ok());
+                black_box(DiscreteLaplace::new(black_box(&exact_scale)).is_ok());
+            }),
+            Contestant::new("laplace: for_epsilon", 1, || {
+                let noise = DiscreteLaplace::for_epsilon(black_box(&exact_scale), epsilon);
+                black_box(noise.is_ok());
             }),
             Contestant::new("gaussian: our constructor", 1, || {
-                black_box(DiscreteGaussian::with_scale(black_box(&rational).clone()).is_ok());
+                black_box(DiscreteGaussian::with_scale(black_box(&exact_scale)).is_ok());
+            }),
+            Contestant::new("gaussian: for_rho", 1, || {
+                let noise = DiscreteGaussian::for_rho(black_box(&exact_scale), rho);
+                black_box(noise.is_ok());
             }),
         ],
     );
     print_table(&timings);
     let ratio = |ours: usize| times(&timings[ours + 1], &timings[ours]);
-    Ok([0, 4, 2, 6].map(ratio))
+    Ok(([0, 4, 2, 6].map(ratio), [10, 12].map(ratio)))
 }
 
 fn times(theirs: &Timing, ours: &Timing) -> f64 {

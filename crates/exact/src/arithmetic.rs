@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dashu_int::UBig;
 
-use crate::repr::{Exact, TOP};
+use crate::repr::{Big, Exact, TOP};
 
 impl Exact {
     /// The exact sum.
@@ -19,14 +19,14 @@ impl Exact {
     }
 
     /// Mantissa and exponents of the sum, where machine integers suffice.
-    #[inline]
-    fn plus_flat(&self, other: &Exact) -> Option<(u128, i32, i32)> {
+    #[inline(always)]
+    pub(crate) fn plus_flat(&self, other: &Exact) -> Option<(u128, i32, i32)> {
         let (left, right, two, five) = self.aligned_flat(other)?;
         Some((left.checked_add(right)?, two, five))
     }
 
     #[cold]
-    fn plus_big(&self, other: &Exact) -> Exact {
+    pub(crate) fn plus_big(&self, other: &Exact) -> Exact {
         if self.is_infinite() || other.is_infinite() {
             return Exact::INFINITY;
         }
@@ -35,6 +35,9 @@ impl Exact {
         }
         if other.is_zero() {
             return self.clone();
+        }
+        if let Some(sum) = self.plus_wide(other) {
+            return sum;
         }
         let (left, right, two, five) = self.aligned_big(other);
         Exact::from_big(left + right, two, five)
@@ -53,7 +56,18 @@ impl Exact {
         if bounds.0.max(bounds.1) >= TOP {
             return false;
         }
-        *big += other.lifted(self.two, self.five);
+        match big {
+            Big::Huge(big) => *big += other.lifted(self.two, self.five),
+            Big::Wide(wide) => {
+                let Some(mut sum) = other.lifted_wide(self.two, self.five) else {
+                    return false;
+                };
+                if !sum.add(wide) {
+                    return false;
+                }
+                *wide = sum;
+            }
+        }
         true
     }
 

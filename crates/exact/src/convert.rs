@@ -6,7 +6,7 @@ use dashu_ratio::RBig;
 
 use crate::Round;
 use crate::directed::Grid;
-use crate::error::{ExactError, shown};
+use crate::error::{ExactError, excerpt};
 use crate::leading::{Leading, SLACK};
 use crate::repr::{Exact, MIN_FIVE, MIN_TWO, TOP, five_to, reduce};
 
@@ -38,11 +38,11 @@ impl Exact {
     /// to 128 significant bits. Negative numbers, and those past the top, are errors.
     pub fn from_rational(ratio: &RBig, round: Round) -> Result<Exact, ExactError> {
         if ratio.is_negative() {
-            let input = shown(&ratio.to_string());
+            let input = excerpt(ratio);
             return Err(ExactError::Negative { input });
         }
         let out_of_range = || ExactError::OutOfRange {
-            input: shown(&ratio.to_string()),
+            input: excerpt(ratio),
         };
         let numerator = ratio.numerator().unsigned_abs();
         let whole_bits = numerator.bit_len() as i64 - ratio.denominator().bit_len() as i64;

@@ -1,4 +1,4 @@
-//! The operations that may round: products, quotients, powers, and rounding itself.
+//! The operations that may round: products, quotients, parts, powers, and rounding itself.
 
 use dashu_base::{BitTest, DivRem};
 use dashu_int::UBig;
@@ -179,6 +179,43 @@ impl Exact {
             }
             square = square.mul(&square, round);
         }
+    }
+
+    /// One of `n` equal parts: `n` of them add up to this number or less. Exact where
+    /// [`div`](Exact::div) is, otherwise rounded down to 128 significant bits: all parts together lose
+    /// less than a relative `2^-127` (and `n · 2^-16384`, at the very bottom). One part is the number
+    /// itself; for `n = 0` there are no parts, and zero is returned.
+    ///
+    /// ```
+    /// use exact::Exact;
+    /// let third = Exact::ONE.split(3);
+    /// assert!(third.times(3) < Exact::ONE); // a third that entered as a ratio is rounded up
+    /// assert!(Exact::ratio(1, 3)?.times(3) > Exact::ONE);
+    /// assert_eq!(Exact::ONE.split(10).to_string(), "0.1");
+    /// # Ok::<(), exact::ExactError>(())
+    /// ```
+    pub fn split(&self, n: u64) -> Exact {
+        match n {
+            0 => Exact::ZERO,
+            1 => self.clone(),
+            _ => self.div(&Exact::from(n), Round::Down),
+        }
+    }
+
+    /// The least integer that is not below this number: exact. Infinity stays infinity, and what is
+    /// less than one below the top becomes it.
+    ///
+    /// ```
+    /// use exact::Exact;
+    /// assert_eq!("0.5".parse::<Exact>()?.ceil(), Exact::ONE);
+    /// assert_eq!(Exact::from(3u32).ceil(), Exact::from(3u32));
+    /// # Ok::<(), exact::ExactError>(())
+    /// ```
+    pub fn ceil(&self) -> Exact {
+        if self.is_infinite() || self.two >= 0 && self.five >= 0 {
+            return self.clone();
+        }
+        Exact::from_big(self.over_power_of_ten(0, Round::Up), 0, 0)
     }
 
     /// This number as a multiple of a power of two with at most 128 significant bits, to shrink

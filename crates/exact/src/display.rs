@@ -89,7 +89,7 @@ impl Exact {
     }
 
     /// A finite number over `10^ten`, rounded to an integer.
-    fn over_power_of_ten(&self, ten: i64, round: Round) -> UBig {
+    pub(crate) fn over_power_of_ten(&self, ten: i64, round: Round) -> UBig {
         let (num, den) = self.ratio_parts();
         let power = UBig::from(10u8).pow(ten.unsigned_abs() as usize);
         let (quotient, rest) = match ten >= 0 {

@@ -1,5 +1,7 @@
 //! What can be wrong with a number where it enters.
 
+use std::fmt::{self, Write};
+
 /// Why a value is not an [`Exact`](crate::Exact). The messages show the input, cut when it is long.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
@@ -17,7 +19,9 @@ pub enum ExactError {
         input: String,
     },
     /// The number is finite, but too large or too finely divided to be held exactly.
-    #[error("{input} is out of range: values are below 2^16384, with at most 4096 decimal places")]
+    #[error(
+        "{input} is out of range: values are below 2^16384 and multiples of 2^-16384*5^-4096 (decimals have at most 4096 places)"
+    )]
     OutOfRange {
         /// What was given.
         input: String,
@@ -43,12 +47,41 @@ pub enum ExactError {
 /// The longest piece of an input that an error repeats, in characters.
 const SHOWN: usize = 40;
 
-/// An input as an error shows it.
-pub(crate) fn shown(input: &str) -> String {
-    let mut characters = input.chars();
-    let mut start: String = characters.by_ref().take(SHOWN).collect();
-    if characters.next().is_some() {
-        start.push('…');
+/// An input as an error shows it: its first 40 characters, so that no error is as long as what somebody sent. What comes
+/// after them is not even written.
+///
+/// ```
+/// let long = "9".repeat(1_000_000);
+/// assert_eq!(exact::excerpt(&long).chars().count(), 41); // 40 digits and "…"
+/// assert_eq!(exact::excerpt("0.5"), "0.5");
+/// ```
+pub fn excerpt(input: &(impl fmt::Display + ?Sized)) -> String {
+    let mut shown = Excerpt {
+        text: String::new(),
+        left: SHOWN,
+    };
+    match write!(shown, "{input}") {
+        Ok(()) => shown.text,
+        Err(_) => shown.text + "…",
     }
-    start
+}
+
+/// Takes in so many characters, and then no more.
+struct Excerpt {
+    text: String,
+    left: usize,
+}
+
+impl fmt::Write for Excerpt {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        let end = piece.char_indices().nth(self.left).map(|(at, _)| at);
+        self.text.push_str(&piece[..end.unwrap_or(piece.len())]);
+        match end {
+            Some(_) => Err(fmt::Error),
+            None => {
+                self.left -= piece.chars().count();
+                Ok(())
+            }
+        }
+    }
 }

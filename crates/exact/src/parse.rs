@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use dashu_int::UBig;
 
-use crate::error::{ExactError, shown};
-use crate::repr::{Exact, MIN_FIVE, MIN_TWO, TOP};
+use crate::error::{ExactError, excerpt};
+use crate::repr::{Exact, MIN_FIVE, MIN_TWO, reduce};
 
 /// The longest text that is read, in bytes: longer than the exact text of any number.
 const LONGEST: usize = 16_384;
@@ -16,12 +16,12 @@ impl FromStr for Exact {
     /// Reads a decimal such as `12`, `0.1`, `.5`, `1e-6` or `2.5E+3`, `inf`, or the exact form
     /// `m*2^i` or `m*2^i*5^j` that `{:?}` and serde write where a decimal would be long.
     ///
-    /// No signs, spaces or separators; at most 16,384 bytes; values below 2^16384 with at most 4096
-    /// decimal places (or, in exact form, exponents from `2^-16384` and `5^-4096`).
+    /// No signs, spaces or separators; at most 16,384 bytes; values below 2^16384 that are multiples
+    /// of `2^-16384 · 5^-4096`, such as all decimals with at most 4096 places.
     fn from_str(text: &str) -> Result<Exact, ExactError> {
         if text.len() > LONGEST {
             return Err(ExactError::TooLong {
-                start: shown(text),
+                start: excerpt(text),
                 length: text.len(),
                 limit: LONGEST,
             });
@@ -35,12 +35,18 @@ impl FromStr for Exact {
         };
         match number {
             Ok(exact) => Ok(exact),
-            Err(Wrong::Range) => Err(ExactError::OutOfRange { input: shown(text) }),
+            Err(Wrong::Range) => Err(ExactError::OutOfRange {
+                input: excerpt(text),
+            }),
             Err(Wrong::Syntax) => Err(match text.strip_prefix('-') {
                 Some(rest) if rest == "inf" || decimal(rest) != Err(Wrong::Syntax) => {
-                    ExactError::Negative { input: shown(text) }
+                    ExactError::Negative {
+                        input: excerpt(text),
+                    }
                 }
-                _ => ExactError::NotANumber { input: shown(text) },
+                _ => ExactError::NotANumber {
+                    input: excerpt(text),
+                },
             }),
         }
     }
@@ -69,9 +75,6 @@ fn decimal(text: &str) -> Result<Exact, Wrong> {
     if significant.is_empty() {
         return Ok(Exact::ZERO);
     }
-    if !(MIN_FIVE..=TOP).contains(&ten) {
-        return Err(Wrong::Range);
-    }
     // Kept over a power of ten, so that decimals with equally many places need no alignment.
     let flat = significant
         .parse()
@@ -90,13 +93,15 @@ fn exact_form(mantissa: &str, exponents: &str) -> Result<Exact, Wrong> {
         None => (integer(exponents)?, 0),
     };
     let mantissa = natural(mantissa)?;
-    if !(MIN_TWO..=TOP).contains(&two) || !(MIN_FIVE..=TOP).contains(&five) {
-        return Err(Wrong::Range);
-    }
     finite(mantissa, two, five)
 }
 
+/// The range is one of values: exponents count in lowest terms, however the number was written.
 fn finite(mantissa: UBig, two: i64, five: i64) -> Result<Exact, Wrong> {
+    let (mantissa, two, five) = reduce(mantissa, two, five);
+    if two < MIN_TWO || five < MIN_FIVE {
+        return Err(Wrong::Range);
+    }
     let exact = Exact::from_big(mantissa, two, five);
     match exact.is_finite() {
         true => Ok(exact),

@@ -1,4 +1,4 @@
-//! How a number is held: `mantissa · 2^two · 5^five` in machine integers, with a dashu integer in
+//! How a number is held: `mantissa · 2^two · 5^five` in machine integers, with a longer integer in
 //! place of the mantissa where 128 bits do not suffice. One value may have many such forms;
 //! comparison, hashing and rounding depend on the value only.
 
@@ -8,6 +8,7 @@ use dashu_base::BitTest;
 use dashu_int::UBig;
 
 use crate::flat;
+use crate::wide::Wide;
 
 /// Finite values are below `2^TOP`.
 pub(crate) const TOP: i64 = 16_384;
@@ -17,8 +18,8 @@ pub(crate) const MIN_TWO: i64 = -16_384;
 pub(crate) const MIN_FIVE: i64 = -4_096;
 /// Flat numbers have exponents up to these two: they are below `2^7000`, and no sum or multiple of
 /// them that fits in 128 bits reaches `2^TOP`.
-const FLAT_TWO: i64 = 4_096;
-const FLAT_FIVE: i64 = 1_024;
+pub(crate) const FLAT_TWO: i64 = 4_096;
+pub(crate) const FLAT_FIVE: i64 = 1_024;
 /// The exponent of two that marks infinity.
 const INFINITE: i32 = i32::MAX;
 
@@ -38,7 +39,21 @@ pub struct Exact {
     pub(crate) mantissa: u128,
     pub(crate) two: i32,
     pub(crate) five: i32,
-    pub(crate) big: Option<Arc<UBig>>,
+    pub(crate) big: Option<Arc<Big>>,
+}
+
+/// A mantissa that does not fit in a machine integer, or belongs to large exponents.
+pub(crate) enum Big {
+    /// It has few words.
+    Wide(Wide),
+    /// It has any number of words.
+    Huge(UBig),
+}
+
+impl From<UBig> for Big {
+    fn from(mantissa: UBig) -> Big {
+        Wide::from_big(&mantissa).map_or(Big::Huge(mantissa), Big::Wide)
+    }
 }
 
 /// A positive mantissa without factors two and five.
@@ -94,8 +109,9 @@ impl Exact {
 
     /// The mantissa of a finite number as a big integer.
     pub(crate) fn big_mantissa(&self) -> UBig {
-        match &self.big {
-            Some(big) => UBig::clone(big),
+        match self.big.as_deref() {
+            Some(Big::Huge(big)) => big.clone(),
+            Some(Big::Wide(wide)) => wide.to_big(),
             None => UBig::from(self.mantissa),
         }
     }
@@ -104,11 +120,11 @@ impl Exact {
     /// results of everything that starts from it.
     pub(crate) fn canonical(&self) -> (Mantissa, i64, i64) {
         let (two, five) = (self.two.into(), self.five.into());
-        let Some(big) = &self.big else {
+        if self.big.is_none() {
             let (mantissa, two, five) = flat::reduce(self.mantissa, two, five);
             return (Mantissa::Flat(mantissa), two, five);
-        };
-        let (mantissa, two, five) = reduce(UBig::clone(big), two, five);
+        }
+        let (mantissa, two, five) = self.reduced();
         match u128::try_from(&mantissa) {
             Ok(mantissa) => (Mantissa::Flat(mantissa), two, five),
             Err(_) => (Mantissa::Big(mantissa), two, five),
@@ -138,14 +154,16 @@ impl Exact {
             mantissa: 0,
             two: two as i32,
             five: five as i32,
-            big: Some(Arc::new(mantissa)),
+            big: Some(Arc::new(mantissa.into())),
         })
     }
 
     /// Exponents of powers of two around a finite positive number: `2^low <= x < 2^high`.
+    #[inline(always)]
     pub(crate) fn log2_bounds(&self) -> (i64, i64) {
-        let bits = match &self.big {
-            Some(big) => big.bit_len() as i64,
+        let bits = match self.big.as_deref() {
+            Some(Big::Huge(big)) => big.bit_len() as i64,
+            Some(Big::Wide(wide)) => wide.bit_len(),
             None => i64::from(128 - self.mantissa.leading_zeros()),
         };
         log2_bounds(bits, self.two.into(), self.five.into())
@@ -180,14 +198,15 @@ pub(crate) fn reduce(mut mantissa: UBig, two: i64, five: i64) -> (UBig, i64, i64
 }
 
 /// Exponents of powers of two around a number whose mantissa has so many bits.
+#[inline(always)]
 fn log2_bounds(bits: i64, two: i64, five: i64) -> (i64, i64) {
-    // 2.321 < log2(5) < 2.322
+    // 2377/1024 < log2(5) < 2378/1024; shifts round down.
     let (below, above) = match five >= 0 {
-        true => (2321 * five, 2322 * five),
-        false => (2322 * five, 2321 * five),
+        true => (2377 * five, 2378 * five),
+        false => (2378 * five, 2377 * five),
     };
-    let high = bits + two - (-above).div_euclid(1000);
-    (bits - 1 + two + below.div_euclid(1000), high)
+    let high = bits + two - (-above >> 10);
+    (bits - 1 + two + (below >> 10), high)
 }
 
 /// Is `mantissa · 2^two · 5^five` at least `2^TOP`?
@@ -218,14 +237,14 @@ mod tests {
     use proptest::prelude::*;
     use std::hash::{BuildHasher, RandomState};
 
-    /// The same number with its mantissa, times `2^twos · 5^fives`, in a big integer.
-    fn as_big(x: &Exact, twos: u32, fives: u32) -> Exact {
+    /// The same number with its mantissa, times `2^twos · 5^fives`, in a longer integer.
+    fn as_big(x: &Exact, twos: u32, fives: u32, big: impl Fn(UBig) -> Big) -> Exact {
         let mantissa = (UBig::from(x.mantissa) << twos as usize) * five_to(fives.into());
         Exact {
             mantissa: 0,
             two: x.two - twos as i32,
             five: x.five - fives as i32,
-            big: Some(Arc::new(mantissa)),
+            big: Some(Arc::new(big(mantissa))),
         }
     }
 
@@ -239,8 +258,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1_000))]
 
         #[test]
-        fn big_agrees_with_flat(a in flat(), b in flat(), twos in 0..200u32, fives in 0..80u32, n: u64) {
-            let (big_a, big_b) = (as_big(&a, twos, fives), as_big(&b, fives, twos));
+        fn big_agrees_with_flat(a in flat(), b in flat(), twos in 0..200u32, fives in 0..80u32, n: u64, wide: [bool; 2]) {
+            let form = |wide: bool| if wide { Big::from } else { Big::Huge };
+            let big_a = as_big(&a, twos, fives, form(wide[0]));
+            let big_b = as_big(&b, fives, twos, form(wide[1]));
             prop_assert_eq!(&a, &big_a);
             prop_assert_eq!(a.cmp(&b), big_a.cmp(&big_b));
             prop_assert_eq!(a.cmp(&b), a.cmp(&big_b));

@@ -3,7 +3,9 @@
 
 use dashu_base::BitTest;
 use dashu_int::UBig;
+use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 
 use crate::repr::{Exact, five_to};
 
@@ -66,7 +68,42 @@ impl Serialize for Exact {
 
 impl<'de> Deserialize<'de> for Exact {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Exact, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        // Formats that do not say what they hold hold what was serialized.
+        match deserializer.is_human_readable() {
+            true => deserializer.deserialize_any(Written),
+            false => deserializer.deserialize_str(Written),
+        }
+    }
+}
+
+/// Reads text and whole numbers. What a format hands over as a float is no longer what was written.
+struct Written;
+
+impl Visitor<'_> for Written {
+    type Value = Exact;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a non-negative number as text such as \"0.05\", or a whole number")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Exact, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Exact, E> {
+        Ok(Exact::from(number))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Exact, E> {
+        let text = number.to_string();
+        u64::try_from(number)
+            .map(Exact::from)
+            .map_err(|_| E::invalid_value(Unexpected::Other(&text), &self))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Exact, E> {
+        Err(E::custom(format_args!(
+            "a float such as {number} is not exactly what was written: write the number in quotes, \"{number}\""
+        )))
     }
 }

@@ -275,7 +275,8 @@ fn infinity() {
         Exact::INFINITY
     );
     assert!(serde_json::from_str::<Exact>("\"-1\"").is_err());
-    assert!(serde_json::from_str::<Exact>("1").is_err());
+    assert_eq!(serde_json::from_str::<Exact>("1").unwrap(), Exact::ONE);
+    assert!(serde_json::from_str::<Exact>("0.1").is_err());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The errors of this crate. They are part of what an analyst sees, so they are plain values: comparable, ordered,
-//! with the offending input as text.
+//! with the offending input as text, cut after 40 characters ([`exact::excerpt`]).
 
+use exact::excerpt;
 use thiserror::Error;
 
 /// A value that is not a loss, or not a loss of the measure at hand.
@@ -51,6 +52,14 @@ pub enum LossError {
         /// What would have been understood.
         expected: String,
     },
+    /// Text that is not the name of a measure.
+    #[error("there is no measure {text:?}: expected one of {expected}")]
+    Measure {
+        /// The text.
+        text: String,
+        /// What would have been understood.
+        expected: String,
+    },
 }
 
 /// A privacy map has no loss to give.
@@ -73,6 +82,20 @@ pub enum MapError {
         /// Why it is not a loss.
         source: LossError,
     },
+    /// A multiple of the distance is too large for its type.
+    #[error("{factor} times the distance {distance} is too large to be a distance")]
+    Overflow {
+        /// The distance that was asked.
+        distance: String,
+        /// What it was to be multiplied by.
+        factor: u32,
+    },
+    /// The map was made from others by more combinators than may be nested.
+    #[error("the map is nested too deeply: the limit is {limit} combinators")]
+    TooDeep {
+        /// The largest number.
+        limit: u16,
+    },
 }
 
 impl MapError {
@@ -84,7 +107,7 @@ impl MapError {
     /// ```
     pub fn failed(distance: &impl ToString, reason: impl Into<String>) -> Self {
         MapError::Failed {
-            distance: distance.to_string(),
+            distance: excerpt(&distance.to_string()),
             reason: reason.into(),
         }
     }
@@ -122,7 +145,7 @@ impl RuleError {
     pub fn parameter(name: &str, value: &impl ToString, expected: &str) -> Self {
         RuleError::Parameter {
             name: name.into(),
-            value: value.to_string(),
+            value: excerpt(&value.to_string()),
             expected: expected.into(),
         }
     }
@@ -130,7 +153,7 @@ impl RuleError {
     /// A budget that cannot be used, for the authors of rules.
     pub fn budget(budget: &impl ToString, reason: &str) -> Self {
         RuleError::Budget {
-            budget: budget.to_string(),
+            budget: excerpt(&budget.to_string()),
             reason: reason.into(),
         }
     }

@@ -7,7 +7,9 @@
 //!   for losses fixed in advance ([`FixedRule`]) are different traits: taking one for the other does not compile.
 //! - [`laws`] is the test kit for measures, maps and rules of your own.
 //!
-//! Losses are exact: ten charges of 0.1 spend a budget of 1 to zero, in any order.
+//! Losses are decimal or binary fractions, and their sums are exact: ten charges of 0.1 spend a budget of 1 to zero, in any
+//! order. What is neither (a third, a logarithm) is rounded up once, where it enters; [`Split`] cuts a budget into parts
+//! that never add up to more than it.
 //!
 //! ```
 //! use measures::{Basic, FilterRule, PureDp, Tallied, Tally};
@@ -24,41 +26,52 @@
 //! ```
 //!
 //! This crate knows nothing about machines or data: the `odometer` crate puts it to work.
+//!
+//! Papers are cited by keys such as \[HST+23\]; `docs/references.md` in the repository lists them all.
 
-pub mod adaptive;
-mod conversion;
+mod any;
+mod approx;
+mod compare;
 pub mod convert;
 mod error;
-pub mod fixed;
+mod gaussian;
 mod group;
-mod hull;
+mod into;
 pub mod laws;
-mod losses;
+mod loss;
 mod map;
 mod measure;
 mod metric;
-mod numeric;
 mod profile;
-mod rule;
+mod pure;
+mod renyi;
+mod rules;
+mod split;
 mod tradeoff;
+mod zcdp;
 
-pub use adaptive::{Additive, Basic};
-pub use conversion::{Conversion, ConvertsTotals};
+pub use any::{AnyLoss, AnyMeasure, Known};
+pub use approx::{ApproxDp, EpsilonDelta};
+pub use compare::{Compared, Comparison, compare};
+pub use convert::{Conversion, ConvertsTotals};
 pub use error::{LossError, MapError, RuleError};
+pub use gaussian::{GaussianDp, Mu};
 pub use group::GroupPrivacy;
-pub use losses::{
-    ApproxDp, ApproxZcdp, Epsilon, EpsilonDelta, GaussianDp, Mu, Orders, PureDp, RenyiCurve,
-    RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, RhoDelta, Zcdp,
-};
-pub use map::{MapId, PrivacyMap};
+pub use into::IntoLoss;
+pub use map::{MAX_LINKS, MapId, PrivacyMap, times};
 pub use measure::{Loss, Measure, Scale, ScaleSquared};
 pub use metric::{
-    AbsoluteDistance, ChangeOneDistance, Distance, L1Distance, L2Distance, Metric, Neighbouring,
-    Neighbours, Number, SymmetricDistance, UnitSteps,
+    AbsoluteDistance, ChangeOneDistance, CountsRecords, Distance, L1Distance, L2Distance, Metric,
+    Neighbouring, Neighbours, Number, SymmetricDistance,
 };
 pub use profile::{Profile, ProfileDp};
-pub use rule::{
+pub use pure::{Epsilon, PureDp};
+pub use renyi::{Orders, RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon};
+pub use rules::adaptive::{Additive, Basic};
+pub use rules::{
     Adaptive, ChildLoss, FilterRule, FixedRule, Interleaving, Rule, Tallied, Tally, TimeUniform,
-    Total, TotalLoss,
+    Total, TotalLoss, adaptive, fixed,
 };
+pub use split::Split;
 pub use tradeoff::{Tradeoff, TradeoffDp};
+pub use zcdp::{ApproxZcdp, Rho, RhoDelta, Zcdp};

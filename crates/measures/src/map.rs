@@ -1,10 +1,12 @@
-//! Privacy maps: from a distance between inputs to a bound on the loss (000 §5.1). A map is shared and never changes;
-//! its author vouches that it is right and monotone ([`laws::check_map`](crate::laws::check_map) tests the latter).
+//! Privacy maps: from a distance between inputs to a bound on the loss (\[HST+23\] §5.1). A map is shared and never
+//! changes; its author vouches that it is right and monotone ([`laws::check_map`](crate::laws::check_map) tests the
+//! latter).
 
-use crate::metric::Number;
+use crate::metric::{ChangeOneDistance, CountsRecords, Number, SymmetricDistance};
 use crate::{
-    Conversion, Distance, GroupPrivacy, MapError, Measure, Metric, Scale, ScaleSquared, UnitSteps,
+    Conversion, Distance, GroupPrivacy, IntoLoss, MapError, Measure, Metric, Scale, ScaleSquared,
 };
+use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,22 +15,39 @@ use std::sync::Arc;
 /// A clone is the same map, which [`ptr_eq`](PrivacyMap::ptr_eq) tells: an account stores repeated launches of one
 /// measurement as one run. Maps are somebody's code: they may panic, and they should not be called under a lock.
 ///
+/// The metric is part of its type, and nothing more: a map has no metric of its own to disagree with that of the data.
+/// Where the metric is not named, it is that of the space for which the map is used first. A number that is right for one
+/// metric only should name it, so that it fits no other: [`per_record`](Self::per_record),
+/// [`per_replacement`](Self::per_replacement), or `PrivacyMap::<L2Distance, _>::linear`.
+///
 /// ```
-/// use measures::{Epsilon, PrivacyMap, PureDp, SymmetricDistance};
-/// let laplace = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?);
+/// use measures::{Epsilon, PrivacyMap, PureDp};
+/// let laplace = PrivacyMap::per_record(PureDp, "0.1")?;
 /// assert_eq!(laplace.loss(&3)?, "0.3".parse::<Epsilon>()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct PrivacyMap<MI: Metric, M: Measure>(Arc<Shared<MI, M, Function<MI, M>>>);
+///
+/// ```compile_fail,E0308
+/// use measures::{ChangeOneDistance, PrivacyMap, PureDp};
+/// // What an added record costs is not what a replaced one does.
+/// let map: PrivacyMap<ChangeOneDistance, _> = PrivacyMap::per_record(PureDp, "0.1").unwrap();
+/// ```
+pub struct PrivacyMap<MI: Metric, M: Measure>(Arc<Shared<M, Function<MI, M>>>);
 
 type Function<MI, M> =
     dyn Fn(&<MI as Metric>::Distance) -> Result<<M as Measure>::Loss, MapError> + Send + Sync;
 
-struct Shared<MI, M, F: ?Sized> {
-    metric: MI,
+struct Shared<M, F: ?Sized> {
     measure: M,
+    /// How many combinators it is made of.
+    links: u16,
     function: F,
 }
+
+/// How many combinators may be nested: of maps here, and of measurements and transformations in `odometer`. One more gives
+/// something that holds nothing of what it was made from, and whose every use is a typed error: whatever is evaluated or
+/// dropped link by link is at most this deep, however many combinators an analyst applies.
+pub const MAX_LINKS: u16 = 256;
 
 /// Tells maps apart, for tables keyed by maps. It may be given out again once all clones of the map are gone, so a
 /// table keeps a clone of the map beside it.
@@ -41,48 +60,94 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// ```
     /// use exact::{Exact, Round};
     /// use measures::{L2Distance, PrivacyMap, Rho, Zcdp};
-    /// let gaussian = PrivacyMap::new(L2Distance, Zcdp, |d_in| {
+    /// let gaussian = PrivacyMap::<L2Distance, _>::new(Zcdp, |d_in| {
     ///     Ok(Rho::new(d_in.pow(2, Round::Up).div(&Exact::from(2u32), Round::Up)))
     /// });
     /// assert_eq!(gaussian.loss(&Exact::from(3u32))?, "4.5".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(
-        metric: MI,
         measure: M,
         function: impl Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
     ) -> Self {
+        Self::linked(measure, 0, function)
+    }
+
+    fn linked(
+        measure: M,
+        links: u16,
+        function: impl Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
+    ) -> Self {
         PrivacyMap(Arc::new(Shared {
-            metric,
             measure,
+            links,
             function,
         }))
+    }
+
+    /// The map that one more combinator makes of this one.
+    fn combined<M0: Metric, M2: Measure>(
+        &self,
+        measure: M2,
+        function: impl Fn(&M0::Distance) -> Result<M2::Loss, MapError> + Send + Sync + 'static,
+    ) -> PrivacyMap<M0, M2> {
+        if self.0.links < MAX_LINKS {
+            return PrivacyMap::linked(measure, self.0.links + 1, function);
+        }
+        PrivacyMap::linked(measure, MAX_LINKS + 1, |_| {
+            Err(MapError::TooDeep { limit: MAX_LINKS })
+        })
+    }
+
+    /// Was it made by more combinators than may be nested ([`MAX_LINKS`])? Then it knows no loss at any distance.
+    ///
+    /// ```
+    /// use measures::{MAX_LINKS, PrivacyMap, PureDp};
+    /// let mut map = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// for _ in 0..MAX_LINKS {
+    ///     map = map.group();
+    /// }
+    /// assert_eq!(map.loss(&3)?, "0.3".parse()?);
+    /// assert!(map.group().is_too_deep() && map.group().loss(&3).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_too_deep(&self) -> bool {
+        self.0.links > MAX_LINKS
     }
 
     /// The map that gives `loss` up to a distance and infinity beyond it: what a filter has.
     ///
     /// ```
     /// use measures::{Epsilon, PrivacyMap, PureDp, SymmetricDistance};
-    /// let filter = PrivacyMap::constant_up_to(SymmetricDistance, PureDp, 2, "1".parse()?);
+    /// let filter = PrivacyMap::<SymmetricDistance, _>::constant_up_to(PureDp, 2, "1")?;
     /// assert_eq!(filter.loss(&1)?, "1".parse()?);
     /// assert_eq!(filter.loss(&3)?, Epsilon::INFINITY);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn constant_up_to(metric: MI, measure: M, bound: MI::Distance, loss: M::Loss) -> Self {
-        let infinity = measure.infinity();
-        let function = move |d_in: &MI::Distance| {
-            Ok(if d_in.at_most(&bound) {
-                loss.clone()
-            } else {
-                infinity.clone()
+    pub fn constant_up_to<L: IntoLoss<M::Loss>>(
+        measure: M,
+        bound: MI::Distance,
+        loss: L,
+    ) -> L::Made<Self> {
+        loss.make(|loss| {
+            let infinity = measure.infinity();
+            PrivacyMap::new(measure, move |d_in: &MI::Distance| {
+                Ok(if d_in.at_most(&bound) {
+                    loss.clone()
+                } else {
+                    infinity.clone()
+                })
             })
-        };
-        PrivacyMap::new(metric, measure, function)
+        })
     }
 
     /// The loss between inputs at this distance. What the function gives is checked against the measure.
     pub fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
-        let loss = (self.0.function)(d_in)?;
+        // Nothing else in this frame: maps of maps call one another, as deep as they are nested.
+        (self.0.function)(d_in).and_then(|loss| self.checked(d_in, loss))
+    }
+
+    fn checked(&self, d_in: &MI::Distance, loss: M::Loss) -> Result<M::Loss, MapError> {
         match self.0.measure.check(&loss) {
             Ok(()) => Ok(loss),
             Err(source) => Err(MapError::Senseless {
@@ -90,11 +155,6 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
                 source,
             }),
         }
-    }
-
-    /// The metric of the distances.
-    pub fn metric(&self) -> &MI {
-        &self.0.metric
     }
 
     /// The measure of the losses.
@@ -116,19 +176,18 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// at most `stability(d)`. Exact; the transformation's author vouches for the stability map.
     ///
     /// ```
-    /// use measures::{PrivacyMap, PureDp, SymmetricDistance};
-    /// let sum = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?);
-    /// let duplicated = sum.after(SymmetricDistance, |d_in| Ok(2 * d_in));
+    /// use measures::{PrivacyMap, PureDp, SymmetricDistance, times};
+    /// let sum = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// let duplicated = sum.after::<SymmetricDistance>(times(2));
     /// assert_eq!(duplicated.loss(&1)?, "0.2".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn after<M0: Metric>(
         &self,
-        metric: M0,
         stability: impl Fn(&M0::Distance) -> Result<MI::Distance, MapError> + Send + Sync + 'static,
     ) -> PrivacyMap<M0, M> {
         let inner = self.clone();
-        PrivacyMap::new(metric, self.measure().clone(), move |d_in| {
+        self.combined(self.measure().clone(), move |d_in| {
             inner.loss(&stability(d_in)?)
         })
     }
@@ -137,9 +196,11 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// rounding is the conversion's.
     pub fn convert<C: Conversion<From = M>>(&self, conversion: C) -> PrivacyMap<MI, C::To> {
         let inner = self.clone();
-        PrivacyMap::new(self.metric().clone(), conversion.to(), move |d_in| {
-            let failed = |error: crate::RuleError| MapError::failed(d_in, error.to_string());
-            conversion.convert(&inner.loss(d_in)?).map_err(failed)
+        self.combined(conversion.to(), move |d_in| {
+            inner.loss(d_in).and_then(|loss| {
+                let failed = |error: crate::RuleError| MapError::failed(d_in, error.to_string());
+                conversion.convert(&loss).map_err(failed)
+            })
         })
     }
 }
@@ -157,12 +218,25 @@ where
     ///
     /// ```compile_fail,E0277
     /// use measures::{PrivacyMap, SymmetricDistance, Zcdp};
-    /// PrivacyMap::linear(SymmetricDistance, Zcdp, "0.5".parse().unwrap());
+    /// PrivacyMap::<SymmetricDistance, _>::linear(Zcdp, "0.5").unwrap();
     /// ```
-    pub fn linear(metric: MI, measure: M, per_unit: M::Loss) -> Self {
-        PrivacyMap::new(metric, measure, move |d_in| {
-            Ok(per_unit.scaled(&d_in.number()))
-        })
+    pub fn linear<L: IntoLoss<M::Loss>>(measure: M, per_unit: L) -> L::Made<Self> {
+        per_unit
+            .make(|per_unit| Self::new(measure, move |d_in| Ok(per_unit.scaled(&d_in.number()))))
+    }
+}
+
+impl<M: Measure<Loss: Scale>> PrivacyMap<SymmetricDistance, M> {
+    /// The [linear](Self::linear) map with this loss for every record that is added or removed. It fits no other metric.
+    pub fn per_record<L: IntoLoss<M::Loss>>(measure: M, loss: L) -> L::Made<Self> {
+        Self::linear(measure, loss)
+    }
+}
+
+impl<M: Measure<Loss: Scale>> PrivacyMap<ChangeOneDistance, M> {
+    /// The [linear](Self::linear) map with this loss for every record that is replaced. It fits no other metric.
+    pub fn per_replacement<L: IntoLoss<M::Loss>>(measure: M, loss: L) -> L::Made<Self> {
+        Self::linear(measure, loss)
     }
 }
 
@@ -171,53 +245,71 @@ where
     MI::Distance: Number,
     M::Loss: ScaleSquared,
 {
-    /// The map `d_in -> d_in²·at_one`, rounded up. Right for Gaussian noise in zCDP and Rényi privacy (Bun–Steinke 2016,
-    /// Prop 1.6; Mironov 2017, Cor 3); in zCDP also for groups of `d_in` steps (Prop 1.9), and hence for everything
-    /// whose loss at distance 1 is `at_one`, if the distance has [unit steps](UnitSteps). In Rényi privacy it is not the
-    /// rule for groups: only for a mechanism known to behave like that.
+    /// The map `d_in -> d_in²·at_one`, rounded up. Right for Gaussian noise in zCDP and Rényi privacy (\[BS16\] Prop
+    /// 1.6; \[Mir17\] Cor 3); in zCDP also for groups of `d_in` steps (Prop 1.9), and hence for everything whose loss
+    /// at distance 1 is `at_one`, if the distance has [unit steps](CountsRecords). In Rényi privacy it is not the rule for
+    /// groups: only for a mechanism known to behave like that.
     ///
     /// ```
     /// use measures::{PrivacyMap, SymmetricDistance, Zcdp};
-    /// let gaussian = PrivacyMap::quadratic(SymmetricDistance, Zcdp, "0.5".parse()?);
+    /// let gaussian = PrivacyMap::<SymmetricDistance, _>::quadratic(Zcdp, "0.5")?;
     /// assert_eq!(gaussian.loss(&2)?, "2".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// ```compile_fail,E0277
     /// use measures::{PrivacyMap, PureDp, SymmetricDistance};
-    /// PrivacyMap::quadratic(SymmetricDistance, PureDp, "0.5".parse().unwrap());
+    /// PrivacyMap::<SymmetricDistance, _>::quadratic(PureDp, "0.5").unwrap();
     /// ```
-    pub fn quadratic(metric: MI, measure: M, at_one: M::Loss) -> Self {
-        PrivacyMap::new(metric, measure, move |d_in| {
-            Ok(at_one.scaled_squared(&d_in.number()))
+    pub fn quadratic<L: IntoLoss<M::Loss>>(measure: M, at_one: L) -> L::Made<Self> {
+        at_one.make(|at_one| {
+            Self::new(measure, move |d_in| {
+                Ok(at_one.scaled_squared(&d_in.number()))
+            })
         })
     }
 }
 
-impl<MI: UnitSteps, M: GroupPrivacy> PrivacyMap<MI, M> {
+impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
     /// The map that asks this one only at distance 1 and gets the rest by [group privacy](GroupPrivacy), rounded up.
     /// At distance 0 the loss is zero.
     ///
     /// Hypothesis: any two inputs at distance `n` are linked by `n` steps of distance 1 *through inputs that the
-    /// measurement takes*. [`UnitSteps`] says so of the metric on all data sets; a map does not know the domain, so
-    /// whoever calls this vouches for the domain.
+    /// measurement takes*. [`CountsRecords`] says so of the metric on all data sets; a map does not know the space, so
+    /// whoever calls this vouches for the space.
     ///
     /// ```
     /// use measures::{PrivacyMap, SymmetricDistance, Zcdp};
-    /// let one = PrivacyMap::constant_up_to(SymmetricDistance, Zcdp, 1, "0.5".parse()?);
+    /// let one = PrivacyMap::<SymmetricDistance, _>::constant_up_to(Zcdp, 1, "0.5")?;
     /// assert_eq!(one.group().loss(&3)?, "4.5".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn group(&self) -> Self {
         let inner = self.clone();
-        PrivacyMap::new(
-            self.metric().clone(),
-            self.measure().clone(),
-            move |&n| match n {
-                0 => Ok(inner.measure().zero()),
-                _ => Ok(inner.measure().group(&inner.loss(&1)?, n)),
-            },
-        )
+        self.combined(self.measure().clone(), move |&n| match n {
+            0 => Ok(inner.measure().zero()),
+            _ => inner.loss(&1).map(|one| inner.measure().group(&one, n)),
+        })
+    }
+}
+
+/// The stability map of a transformation that turns data at distance `d` into data at distance at most `factor·d`: one that
+/// duplicates every record, for one. It cannot wrap around: a distance that is too large for its type is an error.
+///
+/// ```
+/// use measures::{MapError, times};
+/// let twice = times::<u32>(2);
+/// assert_eq!(twice(&3)?, 6);
+/// assert!(matches!(twice(&(1 << 31)), Err(MapError::Overflow { factor: 2, .. }))); // `2 * d` would be 0
+/// # Ok::<(), MapError>(())
+/// ```
+pub fn times<D: Number>(factor: u32) -> impl Fn(&D) -> Result<D, MapError> + Send + Sync + 'static {
+    move |d_in| {
+        d_in.checked_times(factor)
+            .ok_or_else(|| MapError::Overflow {
+                distance: d_in.to_string(),
+                factor,
+            })
     }
 }
 
@@ -229,6 +321,14 @@ impl<MI: Metric, M: Measure> Clone for PrivacyMap<MI, M> {
 
 impl<MI: Metric, M: Measure> fmt::Debug for PrivacyMap<MI, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PrivacyMap({:?} -> {:?})", self.metric(), self.measure())
+        write!(f, "PrivacyMap({} -> {:?})", name::<MI>(), self.measure())
     }
+}
+
+/// The name of a type, without the modules that it and its parameters are in.
+fn name<T>() -> String {
+    let pieces = type_name::<T>().split_inclusive(|c: char| "<>(), ".contains(c));
+    pieces
+        .filter_map(|piece| piece.rsplit("::").next())
+        .collect()
 }

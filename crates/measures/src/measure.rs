@@ -1,5 +1,5 @@
-//! What a measure is: a set of losses, partially ordered, with a least and a greatest one (000 Def 2.1). How losses
-//! compose is left to the [rules](crate::rule), because one measure has many.
+//! What a measure is: a set of losses, partially ordered, with a least and a greatest one (\[HST+23\] Def 2.1). How
+//! losses compose is left to the [rules](crate::rules), because one measure has many.
 
 use crate::LossError;
 use std::fmt::{Debug, Display};
@@ -28,10 +28,30 @@ pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
     fn shown_down(&self) -> String {
         self.to_string()
     }
+
+    /// The loss as tallies count it: rounded up, if need be, to one of those whose sums stay short. Accounts charge this
+    /// loss, so that one extreme loss does not make every later launch slow.
+    ///
+    /// The losses of this crate are rounded up to the [grid](exact::Exact::on_grid) of multiples of `2^-256 · 5^-64`, on
+    /// which decimals of up to 64 places are exact, and are infinite from `2^256` on. The default changes nothing: right
+    /// where losses are short by themselves. It must be monotone, leave zero as it is, and change nothing the second time.
+    ///
+    /// ```
+    /// use measures::{Epsilon, Loss};
+    /// let tenth: Epsilon = "0.1".parse()?;
+    /// assert_eq!(tenth.clone().on_grid(), tenth);
+    /// let tiny: Epsilon = "1e-4096".parse()?;
+    /// assert!(tiny.at_most(&tiny.clone().on_grid()) && tiny.on_grid().at_most(&"1e-121".parse()?));
+    /// # Ok::<(), measures::LossError>(())
+    /// ```
+    #[must_use]
+    fn on_grid(self) -> Self {
+        self
+    }
 }
 
-/// A way to measure privacy loss (000 Def 2.1). A measure is a value, because it may have parameters: an order, a set of
-/// orders.
+/// A way to measure privacy loss (\[HST+23\] Def 2.1). A measure is a value, because it may have parameters: an order,
+/// a set of orders.
 ///
 /// ```
 /// use measures::{ApproxDp, Loss, Measure, PureDp};

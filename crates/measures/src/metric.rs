@@ -11,10 +11,13 @@ pub trait Distance: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
 }
 
 /// A distance that is a number, for [linear](crate::PrivacyMap::linear) and
-/// [quadratic](crate::PrivacyMap::quadratic) maps.
+/// [quadratic](crate::PrivacyMap::quadratic) maps, and for [multiples](crate::times).
 pub trait Number: Distance {
     /// The distance as a number.
     fn number(&self) -> Exact;
+
+    /// The distance `factor` times over, exactly; `None` if it is too large for its type.
+    fn checked_times(&self, factor: u32) -> Option<Self>;
 }
 
 /// A way to tell how far apart two inputs are.
@@ -23,12 +26,16 @@ pub trait Metric: Clone + PartialEq + Debug + Send + Sync + 'static {
     type Distance: Distance;
 }
 
-/// A metric with integer distances in which, among all data sets, any two at distance `n` are linked by a path of `n`
-/// steps of distance 1, as [group privacy](crate::GroupPrivacy) needs.
+/// A metric that counts changed records. Whoever implements it vouches that, among all data sets, any two at distance `n`
+/// are linked by a path of `n` steps of distance 1, as [group privacy](crate::GroupPrivacy) needs, and that each step
+/// changes one record.
 ///
-/// This is about all data sets. A domain that leaves some of them out may cut the paths: data sets of exactly 10 records
-/// have no two at [`SymmetricDistance`] 1. Whoever uses group privacy vouches that the steps stay in the domain.
-pub trait UnitSteps: Metric<Distance = u32> {}
+/// This is about all data sets. A space that leaves some of them out may cut the paths: data sets of exactly 10 records
+/// have no two at [`SymmetricDistance`] 1. Whoever uses group privacy vouches that the steps stay in the space.
+pub trait CountsRecords: Metric<Distance = u32> {
+    /// Does a step replace a record by another, rather than add or remove one?
+    const REPLACES: bool;
+}
 
 impl Distance for u32 {
     fn at_most(&self, other: &Self) -> bool {
@@ -39,6 +46,10 @@ impl Distance for u32 {
 impl Number for u32 {
     fn number(&self) -> Exact {
         Exact::from(*self)
+    }
+
+    fn checked_times(&self, factor: u32) -> Option<Self> {
+        self.checked_mul(factor)
     }
 }
 
@@ -51,6 +62,11 @@ impl Distance for Exact {
 impl Number for Exact {
     fn number(&self) -> Exact {
         self.clone()
+    }
+
+    /// Never too large: beyond the largest exponent is infinity, the distance of any two inputs.
+    fn checked_times(&self, factor: u32) -> Option<Self> {
+        Some(self.times(factor.into()))
     }
 }
 
@@ -82,8 +98,13 @@ metrics! {
     Neighbours: Neighbouring;
 }
 
-impl UnitSteps for SymmetricDistance {}
-impl UnitSteps for ChangeOneDistance {}
+impl CountsRecords for SymmetricDistance {
+    const REPLACES: bool = false;
+}
+
+impl CountsRecords for ChangeOneDistance {
+    const REPLACES: bool = true;
+}
 
 /// The only distance of [`Neighbours`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,14 +2,16 @@
 
 use exact::Exact;
 use measures::laws::{
-    Law, Violation, check_adaptive, check_filter, check_map, check_measure, check_tally,
-    check_time_uniform,
+    Law, Violation, check_adaptive, check_conversion, check_filter, check_map, check_measure,
+    check_tally, check_time_uniform,
 };
 use measures::{
-    Adaptive, Epsilon, FilterRule, Loss, LossError, Measure, Neighbouring, Neighbours, PrivacyMap,
-    PureDp, Rule, RuleError, SymmetricDistance, Tallied, Tally, TimeUniform, Total,
+    Adaptive, Conversion, Epsilon, FilterRule, Loss, LossError, Measure, Neighbouring, Neighbours,
+    PrivacyMap, PureDp, Rho, Rule, RuleError, SymmetricDistance, Tallied, Tally, TimeUniform,
+    Total, Zcdp,
 };
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 fn law(result: Result<(), Violation>) -> Option<Law> {
@@ -40,6 +42,17 @@ impl<const BROKEN: u8> Loss for Entry<BROKEN> {
             (6, INFINITY, 0) => true,  // infinity is at most zero
             (_, a, b) => a <= b,
         }
+    }
+
+    fn on_grid(self) -> Self {
+        Entry(match (BROKEN, self.0) {
+            (7, 2) => 1,  // rounds down
+            (8, 0) => 1,  // what is free would cost something
+            (10, 1) => 2, // rounds again the second time
+            (10, 2) => 4,
+            (11, 1) => 9, // 1 ≤ 2, but not any more
+            (_, x) => x,
+        })
     }
 }
 
@@ -88,6 +101,10 @@ fn broken_orders() {
     assert_eq!(order_law::<4>(), Some(Law::ZeroIsLeast));
     assert_eq!(order_law::<5>(), Some(Law::InfinityIsGreatest));
     assert_eq!(order_law::<6>(), Some(Law::InfinityIsGreatest));
+    assert_eq!(order_law::<7>(), Some(Law::OnGrid));
+    assert_eq!(order_law::<8>(), Some(Law::OnGrid));
+    assert_eq!(order_law::<10>(), Some(Law::OnGrid));
+    assert_eq!(order_law::<11>(), Some(Law::OnGrid));
     let strict = Ranked::<0> { accepts: false };
     assert_eq!(
         law(check_measure(&strict, &[Entry(1)])),
@@ -97,7 +114,7 @@ fn broken_orders() {
 
 #[test]
 fn broken_maps() {
-    let decreasing = PrivacyMap::new(SymmetricDistance, PureDp, |&d| {
+    let decreasing = PrivacyMap::<SymmetricDistance, _>::new(PureDp, |&d| {
         Ok(Epsilon::new(Exact::from(10u32.saturating_sub(d))))
     });
     assert_eq!(
@@ -106,7 +123,7 @@ fn broken_maps() {
     );
 
     let calls = AtomicU32::new(0);
-    let counting = PrivacyMap::new(Neighbours, PureDp, move |_| {
+    let counting = PrivacyMap::<Neighbours, _>::new(PureDp, move |_| {
         Ok(Epsilon::new(Exact::from(
             calls.fetch_add(1, Ordering::Relaxed),
         )))
@@ -117,11 +134,70 @@ fn broken_maps() {
     );
 
     let strict = Ranked::<0> { accepts: false };
-    let foreign = PrivacyMap::new(SymmetricDistance, strict, |_| Ok(Entry(1)));
+    let foreign = PrivacyMap::<SymmetricDistance, _>::new(strict, |_| Ok(Entry(1)));
     assert_eq!(law(check_map(&foreign, &[1])), Some(Law::MapIsAFunction));
 
-    let right = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse().unwrap());
+    let right = PrivacyMap::per_record(PureDp, "0.1").unwrap();
     assert_eq!(law(check_map(&right, &[3, 0, 2])), None);
+}
+
+/// Pure privacy as zCDP by `ε²/2`, with one fault.
+#[derive(Clone, Debug)]
+struct Halved(Slip);
+
+#[derive(Clone, Debug)]
+enum Slip {
+    None,
+    /// Refuses what it should convert.
+    Refuses,
+    /// Forgets the square beyond one.
+    Shrinks,
+    /// Saturates at some finite number.
+    Saturates,
+    /// Counts how often it is asked.
+    Counts(Arc<AtomicU32>),
+}
+
+impl Conversion for Halved {
+    type From = PureDp;
+    type To = Zcdp;
+
+    fn from(&self) -> PureDp {
+        PureDp
+    }
+
+    fn to(&self) -> Zcdp {
+        Zcdp
+    }
+
+    fn convert(&self, loss: &Epsilon) -> Result<Rho, RuleError> {
+        let up = exact::Round::Up;
+        let epsilon = loss.value();
+        let half = |x: &Exact| x.div(&Exact::from(2u32), up);
+        let rho = half(&epsilon.mul(epsilon, up));
+        Ok(Rho::new(match &self.0 {
+            Slip::None => rho,
+            Slip::Refuses => return Err(RuleError::parameter("ε", epsilon, "smaller")),
+            Slip::Shrinks if *epsilon > Exact::ONE => Exact::ratio(1, 8).unwrap(),
+            Slip::Saturates if rho > Exact::from(10u32) => Exact::from(10u32),
+            Slip::Counts(calls) => rho + Exact::from(calls.fetch_add(1, Ordering::Relaxed)),
+            _ => rho,
+        }))
+    }
+}
+
+#[test]
+fn broken_conversions() {
+    let check = |slip| law(check_conversion(&Halved(slip), &samples()));
+    assert_eq!(check(Slip::None), None);
+    assert_eq!(check(Slip::Refuses), Some(Law::ConversionIsAFunction));
+    assert_eq!(check(Slip::Shrinks), Some(Law::ConversionIsMonotone));
+    assert_eq!(
+        check(Slip::Saturates),
+        Some(Law::ConversionGuaranteesNothing)
+    );
+    let counting = Slip::Counts(Arc::default());
+    assert_eq!(check(counting), Some(Law::ConversionIsAFunction));
 }
 
 /// What is broken about [`Summing`].

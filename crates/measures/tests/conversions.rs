@@ -7,8 +7,8 @@ use measures::convert::{
     gaussian_epsilon, profile_to_tradeoff, tradeoff_to_profile,
 };
 use measures::{
-    Conversion, EpsilonDelta, GaussianDp, Loss, Measure, Mu, PrivacyMap, Profile, ProfileDp,
-    SymmetricDistance, Total, Tradeoff, TradeoffDp,
+    Conversion, EpsilonDelta, GaussianDp, Loss, Measure, Mu, PrivacyMap, Profile, ProfileDp, Total,
+    Tradeoff, TradeoffDp,
 };
 use proptest::prelude::*;
 
@@ -278,7 +278,7 @@ fn curves_are_partially_ordered() {
 
 #[test]
 fn maps_and_totals() {
-    let map = PrivacyMap::linear(SymmetricDistance, GaussianDp, mu("0.5"));
+    let map = PrivacyMap::per_record(GaussianDp, mu("0.5"));
     let converted = map.convert(GaussianToApprox::new(exact("1e-5")).unwrap());
     assert_eq!(converted.loss(&0).unwrap(), EpsilonDelta::ZERO);
     assert_just_above(
@@ -364,4 +364,30 @@ proptest! {
         prop_assert!(gaussian_delta(&mu(a), &epsilon) <= gaussian_delta(&mu(b), &epsilon));
         prop_assert!(gaussian_epsilon(&mu(a), &exact("1e-6")) <= gaussian_epsilon(&mu(b), &exact("1e-6")));
     }
+}
+
+/// What the test kit asks of everybody's conversions holds for ours.
+#[test]
+fn the_laws_of_conversions() {
+    fn check<C: Conversion>(conversion: C, samples: [&str; 4])
+    where
+        <C::From as Measure>::Loss: std::str::FromStr<Err: std::fmt::Debug>,
+    {
+        let samples = samples.map(|text| text.parse().unwrap());
+        let checked = measures::laws::check_conversion(&conversion, &samples);
+        assert_eq!(checked, Ok(()), "{conversion:?}");
+    }
+    let delta = || exact("1e-6");
+    let numbers = ["1e-9", "0.1", "1", "30"];
+    check(PureToZcdp, numbers);
+    check(PureToGaussian, numbers);
+    check(measures::convert::PureToApprox, numbers);
+    check(measures::convert::PureToTradeoff, numbers);
+    check(measures::convert::GaussianToZcdp, numbers);
+    check(GaussianToApprox::new(delta()).unwrap(), numbers);
+    check(ZcdpToApprox::new(delta()).unwrap(), numbers);
+    check(measures::convert::ZcdpToApproxZcdp, numbers);
+    let pairs = ["(0, 0)", "(0.1, 1e-9)", "(1, 1e-6)", "(2, 0.5)"];
+    check(ApproxToTradeoff, pairs);
+    check(measures::convert::ApproxToProfile, pairs);
 }

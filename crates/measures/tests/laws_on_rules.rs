@@ -20,6 +20,10 @@ fn value() -> impl Strategy<Value = Exact> {
         1 => Just(Exact::ZERO),
         1 => Just(Exact::INFINITY),
         1 => Just("1e-30".parse().unwrap()),
+        1 => Just("1e-4096".parse().unwrap()),
+        1 => Just("1e4000".parse().unwrap()),
+        1 => Just("1*2^255".parse().unwrap()),
+        1 => "0\\.[0-9]{300}1".prop_map(|text| text.parse().unwrap()),
     ]
 }
 

@@ -7,9 +7,9 @@ use measures::adaptive::{
     WhitehouseOdometer,
 };
 use measures::{
-    Adaptive, ApproxDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, FilterRule, Interleaving, Mu,
-    Orders, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, Rho, Rule, RuleError, Tallied, Tally,
-    TimeUniform, Zcdp,
+    Adaptive, ApproxDp, ApproxZcdp, Basic, ChildLoss, Epsilon, EpsilonDelta, FilterRule,
+    Interleaving, Loss, Mu, Orders, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, Rho, Rule,
+    RuleError, Tallied, Tally, TimeUniform, TotalLoss, Zcdp,
 };
 
 fn exact(text: &str) -> Exact {
@@ -250,8 +250,8 @@ fn rogers_odometer_is_its_formula() {
 }
 
 #[test]
-fn a_child_without_epsilon_costs_what_the_spec_says() {
-    // "C5 (n = 1024, δ_g = 0.01) reports 0.003977 and Thm 3.6 reports 0"
+fn a_child_without_epsilon_costs_what_the_refutation_says() {
+    // Against [RRUV16] Lemma 3.5: Thm 6.5 (n = 1024, δ_g = 0.01) reports 0.003977, and Thm 3.6 reports 0.
     let rule = RogersOdometer::new(exact("0.01"), 1024).unwrap();
     let total = rule.loss(&rule.start().after(&pair("(0, 0.005)"), 1));
     assert_eq!(
@@ -278,7 +278,7 @@ fn a_child_without_epsilon_costs_what_the_spec_says() {
 
 #[test]
 fn the_odometer_of_rogers_is_monotone_where_the_printed_form_is_not() {
-    // Just above Σε² = 1, for small n, the two cases of 004 Thm 6.5 jump down.
+    // Just above Σε² = 1, for small n, the two cases of [RRUV16] Thm 6.5 jump down.
     let rule = RogersOdometer::new(exact("0.01"), 2).unwrap();
     let at = |squares: f64| {
         let epsilon = Exact::try_from(squares.sqrt()).unwrap();
@@ -307,7 +307,7 @@ fn the_improved_bound_is_its_formula() {
     // One launch is exact, so one launch can spend a budget.
     let once = ImprovedBasic.start().after(&pair("(1, 1e-6)"), 1);
     assert_eq!(ImprovedBasic.loss(&once).bound(), &pair("(1, 1e-6)"));
-    // C10: with every ε = 0 the total is 1 − Π(1−δ).
+    // [HSV25] Lemma 5.9: with every ε = 0 the total is 1 − Π(1−δ).
     let twice = ImprovedBasic.start().after(&pair("(0, 0.5)"), 2);
     just_above(ImprovedBasic.loss(&twice).bound().delta(), 0.75);
 }
@@ -459,6 +459,148 @@ fn check_extremes<R: Adaptive<Child = ApproxDp, Total = ApproxDp>>(rule: &R) {
     }
     let tiny = rule.start().after(&pair("(1e-4000, 1e-300)"), u64::MAX);
     assert!(rule.within(&tiny, &pair("(1, 1e-8)")), "{rule:?}");
+}
+
+/// What a rule remembers of extreme losses is short, they are never counted as less, and what remains is admitted.
+fn check_short<R: FilterRule>(rule: &R, losses: &[ChildLoss<R>], budgets: &[TotalLoss<R>]) {
+    let mut all = rule.start();
+    for loss in losses {
+        assert!(loss.at_most(&loss.clone().on_grid()), "{loss}");
+        for n in [1, 3, u64::MAX] {
+            let tally = rule.start().after(loss, n);
+            let text = format!("{tally:?}");
+            assert!(text.len() < 2_000, "{rule:?} remembers {text}");
+            all.merge(&tally);
+        }
+        for budget in budgets {
+            let Ok(gate) = rule.open(budget) else {
+                continue;
+            };
+            let tally = rule.start().after(loss, 1);
+            let Some(rest) = rule.remaining(&gate, &tally) else {
+                continue;
+            };
+            assert_eq!(
+                rest.clone().on_grid(),
+                rest,
+                "{rule:?}, {budget} after {loss}"
+            );
+            assert!(
+                rule.fits(&gate, &tally.after(&rest, 1)),
+                "{rule:?}, {budget} after {loss}"
+            );
+        }
+    }
+    let text = format!("{all:?}");
+    assert!(text.len() < 2_000, "{rule:?} remembers {text}");
+}
+
+#[test]
+fn extreme_losses_leave_short_tallies() {
+    let digits = "7".repeat(4_000);
+    let (long, longer) = (format!("0.{digits}"), format!("{digits}.{digits}"));
+    let values = [
+        "1e-4096",
+        "1e-300",
+        "1*2^-16384*5^-4096",
+        &long,
+        &longer,
+        "0.1",
+        "1e70",
+        "1e100",
+        "1e4096",
+    ];
+    let values: Vec<Exact> = values.iter().map(|text| exact(text)).collect();
+    let all = |losses: Vec<Epsilon>| check_short(&Basic::new(PureDp), &losses, &losses);
+    all(values.iter().cloned().map(Epsilon::new).collect());
+    let mus: Vec<Mu> = values.iter().cloned().map(Mu::new).collect();
+    check_short(&GaussianComposition, &mus, &mus);
+    let order = RenyiDp::new(exact("2")).unwrap();
+    let at_two: Vec<_> = values.iter().map(|x| order.loss(x.clone())).collect();
+    check_short(&Basic::new(order), &at_two, &at_two);
+    let curve = RenyiCurveDp::new(Orders::new([exact("2"), exact("3")]).unwrap());
+    let curves: Vec<_> = values
+        .iter()
+        .map(|x| curve.loss(|order| order.mul(x, Round::Up)))
+        .collect();
+    check_short(&Basic::new(curve), &curves, &curves);
+
+    let deltas = ["0", "1e-4096", "1e-9"].map(exact);
+    let pairs: Vec<EpsilonDelta> = values
+        .iter()
+        .flat_map(|x| {
+            deltas
+                .iter()
+                .map(|d| EpsilonDelta::new(x.clone(), d.clone()).unwrap())
+        })
+        .collect();
+    let budgets: Vec<EpsilonDelta> = values
+        .iter()
+        .flat_map(|x| {
+            ["0", "1e-4096", "1e-6"].map(|d| EpsilonDelta::new(x.clone(), exact(d)).unwrap())
+        })
+        .collect();
+    check_short(&Basic::new(ApproxDp), &pairs, &budgets);
+    check_short(&ImprovedBasic, &pairs, &budgets);
+    check_short(
+        &WhitehouseFilter::new(exact("5e-7")).unwrap(),
+        &pairs,
+        &budgets,
+    );
+    check_short(
+        &WhitehouseOdometer::new(exact("5e-7"), exact("1e-6")).unwrap(),
+        &pairs,
+        &budgets,
+    );
+    check_short(
+        &ConcentratedFilter::new(exact("5e-7")).unwrap(),
+        &pairs,
+        &budgets,
+    );
+    check_short(&RogersFilter::new(exact("1e-6")).unwrap(), &pairs, &budgets);
+    check_short(
+        &RogersOdometer::new(exact("1e-6"), 1000).unwrap(),
+        &pairs,
+        &budgets,
+    );
+}
+
+#[test]
+fn a_budget_below_the_grid_admits_what_is_free_and_a_huge_one_what_is_finite() {
+    let rule = Basic::new(PureDp);
+    let tiny = rule.open(&Epsilon::new(exact("1e-4096"))).unwrap();
+    let free = rule.start().after(&Epsilon::ZERO, 1);
+    assert!(rule.fits(&tiny, &free));
+    assert_eq!(rule.remaining(&tiny, &free), Some(Epsilon::ZERO));
+    assert!(!rule.fits(&tiny, &free.after(&Epsilon::new(exact("1e-4096")), 1)));
+
+    let huge = rule.open(&Epsilon::new(exact("1e4096"))).unwrap();
+    let one = rule.start().after(&Epsilon::new(Exact::ONE), 1);
+    assert!(
+        !rule.fits(&huge, &one.after(&Epsilon::new(exact("1e4095")), 1)),
+        "it counts as infinite"
+    );
+    let rest = rule.remaining(&huge, &one).unwrap();
+    assert!(rest.value() > &exact("1e77"));
+    assert!(rule.fits(&huge, &one.after(&rest, 1)));
+    assert_eq!(
+        rule.remaining(&huge, &one.after(&rest, 1)),
+        Some(Epsilon::ZERO)
+    );
+}
+
+#[test]
+fn long_decimals_add_up_exactly() {
+    let rule = Basic::new(PureDp);
+    let gate = rule.open(&Epsilon::new(Exact::ONE)).unwrap();
+    let place = exact("1e-64");
+    let rest = Exact::ONE.checked_sub(&place.times(10)).unwrap();
+    let mut tally = rule.start().after(&Epsilon::new(exact("0.1")), 9);
+    tally.absorb(&Epsilon::new(rest.checked_sub(&exact("0.9")).unwrap()), 1);
+    tally.absorb(&Epsilon::new(place.clone()), 10);
+    assert!(rule.fits(&gate, &tally));
+    assert_eq!(rule.loss(&tally).bound(), &Epsilon::new(Exact::ONE));
+    assert!(!rule.fits(&gate, &tally.after(&Epsilon::new(place), 1)));
 }
 
 #[test]

@@ -2,17 +2,15 @@
 //! result is squeezed into 64 bits: that is post-processing, so no overflow can change a sensitivity.
 
 use exact::{Exact, Round};
-use measures::{AbsoluteDistance, Metric};
-use odometer::{AnyOf, Domain, Measurement, Space};
+use measures::{AbsoluteDistance, CountsRecords, Metric};
+use odometer::{Any, Measurement, OfRecords, Space};
 
 use crate::{
     error::BuildError,
-    noise::{Change, Noise, noisy},
-    records::{RecordMetric, RecordSpace, histogram_change},
+    noise::{Change, Noise, described, noisy},
+    records::histogram_change,
+    spend::Spend,
 };
-
-/// A measurement of lists of records.
-pub type OfRecords<T, MI, N, A> = Measurement<AnyOf<Vec<T>>, MI, <N as Noise>::Measure, A>;
 
 /// Adds noise to an integer.
 ///
@@ -20,40 +18,43 @@ pub type OfRecords<T, MI, N, A> = Measurement<AnyOf<Vec<T>>, MI, <N as Noise>::M
 ///
 /// ```
 /// use mechanisms::{additive::add_noise, samplers::DiscreteLaplace};
-/// let laplace = add_noise(DiscreteLaplace::new(10u8.into())?);
+/// let laplace = add_noise(DiscreteLaplace::new(10)?);
 /// assert_eq!(laplace.map().loss(&1u32.into())?.to_string(), "0.1");
 /// let answer: i64 = laplace.invoke(42)?;
 /// # let _ = answer;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn add_noise<N: Noise>(noise: N) -> Measurement<AnyOf<i64>, AbsoluteDistance, N::Measure, i64> {
-    let map = noise.map(AbsoluteDistance, Change::one);
-    Measurement::new(
-        "noise",
-        Space::any::<i64>(AbsoluteDistance),
-        map,
-        move |data, scope| noisy(i128::from(**data), &noise, scope),
-    )
+pub fn add_noise<N: Noise>(noise: N) -> Measurement<Any<i64, AbsoluteDistance>, N::Measure, i64> {
+    let (space, map, drawn) = (
+        Any::with(AbsoluteDistance),
+        noise.map(Change::one),
+        noise.clone(),
+    );
+    let measurement = Measurement::new("noise", space, map, move |data, scope| {
+        noisy(i128::from(**data), &drawn, scope)
+    });
+    described(measurement, &noise)
 }
 
 /// All vectors of integers with one length. The length is public.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Vectors {
+pub struct Vectors<MI> {
     length: usize,
+    metric: MI,
 }
 
-impl Vectors {
-    /// Vectors of this length, at least one.
+impl<MI> Vectors<MI> {
+    /// Vectors of this length, at least one, with this metric.
     ///
     /// # Errors
     /// [`BuildError::Empty`].
-    pub fn of_length(length: usize) -> Result<Self, BuildError> {
+    pub fn of_length(length: usize, metric: MI) -> Result<Self, BuildError> {
         if length == 0 {
             return Err(BuildError::Empty {
                 what: "the vectors",
             });
         }
-        Ok(Self { length })
+        Ok(Self { length, metric })
     }
 
     /// The length.
@@ -62,8 +63,14 @@ impl Vectors {
     }
 }
 
-impl Domain for Vectors {
-    type Carrier = Vec<i64>;
+impl<MI: Metric> Space for Vectors<MI> {
+    type Data = Vec<i64>;
+    type Distance = MI::Distance;
+    type Metric = MI;
+
+    fn metric(&self) -> &MI {
+        &self.metric
+    }
 
     fn contains(&self, data: &Vec<i64>) -> bool {
         data.len() == self.length
@@ -100,15 +107,16 @@ impl VectorMetric for measures::L2Distance {
 ///
 /// Loss: that of the noise at the vectors' distance, rounded up.
 pub fn add_noise_to_vector<N: Noise, MI: VectorMetric>(
-    space: Space<Vectors, MI>,
+    space: Vectors<MI>,
     noise: N,
-) -> Measurement<Vectors, MI, N::Measure, Vec<i64>> {
-    let map = noise.map(space.metric.clone(), MI::change);
-    Measurement::new("vector noise", space, map, move |data, scope| {
+) -> Measurement<Vectors<MI>, N::Measure, Vec<i64>> {
+    let (length, map, drawn) = (space.length(), noise.map(MI::change), noise.clone());
+    let measurement = Measurement::new("vector noise", space, map, move |data, scope| {
         data.iter()
-            .map(|&value| noisy(i128::from(value), &noise, scope))
+            .map(|&value| noisy(i128::from(value), &drawn, scope))
             .collect()
-    })
+    });
+    described(measurement.with_parameter("length", length), &noise)
 }
 
 /// Counts the records that satisfy a predicate, with noise.
@@ -117,33 +125,51 @@ pub fn add_noise_to_vector<N: Noise, MI: VectorMetric>(
 /// but its record and does not panic.
 ///
 /// ```
-/// use measures::SymmetricDistance;
 /// use mechanisms::{additive::count, samplers::DiscreteLaplace};
-/// use odometer::Space;
-/// let people = Space::any::<Vec<u8>>(SymmetricDistance);
-/// let adults = count(people, DiscreteLaplace::new(10u8.into())?, |age: &u8| *age >= 18);
+/// use odometer::Records;
+/// let people = Records::<u8>::new();
+/// let adults = count(people, DiscreteLaplace::new(10)?, |age: &u8| *age >= 18);
 /// assert_eq!(adults.map().loss(&1)?.to_string(), "0.1");
 /// println!("{}", adults.invoke(vec![3, 20, 44])?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn count<T, MI, N>(
-    space: RecordSpace<T, MI>,
+pub fn count<S, N>(
+    space: S,
     noise: N,
-    predicate: impl Fn(&T) -> bool + Send + Sync + 'static,
-) -> OfRecords<T, MI, N, i64>
+    predicate: impl Fn(&S::Record) -> bool + Send + Sync + 'static,
+) -> Measurement<S, N::Measure, i64>
 where
-    T: Send + Sync + 'static,
-    MI: RecordMetric,
+    S: OfRecords,
     N: Noise,
 {
-    let map = noise.map(space.metric.clone(), |d_in| {
-        Change::one(&Exact::from(*d_in))
-    });
-    Measurement::new("count", space, map, move |data, scope| {
+    let map = noise.map(|d_in| Change::one(&Exact::from(*d_in)));
+    let drawn = noise.clone();
+    let measurement = Measurement::new("count", space, map, move |data, scope| {
         let count = data.iter().filter(|record| predicate(record)).count();
-        noisy(count as i128, &noise, scope)
-    })
+        noisy(count as i128, &drawn, scope)
+    });
+    described(measurement.with_parameter("sensitivity", 1), &noise)
 }
+
+/// [`count`] with the least noise that costs this at distance 1.
+///
+/// # Errors
+/// As [`Spend::noise_for`].
+pub fn count_spending<S, L>(
+    space: S,
+    loss: L,
+    predicate: impl Fn(&S::Record) -> bool + Send + Sync + 'static,
+) -> Result<Spending<S, L, i64>, BuildError>
+where
+    S: OfRecords,
+    L: Spend,
+{
+    let noise = loss.noise_for(&Change::one(&Exact::ONE))?;
+    Ok(count(space, noise, predicate))
+}
+
+/// A measurement in the measure in which a loss is spent.
+pub type Spending<S, L, A> = Measurement<S, <<L as Spend>::Noise as Noise>::Measure, A>;
 
 /// A range into which values are clamped before they are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +200,7 @@ impl Bounds {
     }
 
     /// How much one unit of distance moves a sum.
-    fn sensitivity<MI: RecordMetric>(&self) -> u64 {
+    fn sensitivity<MI: CountsRecords>(&self) -> u64 {
         match MI::REPLACES {
             true => self.highest.abs_diff(self.lowest),
             false => self.lowest.unsigned_abs().max(self.highest.unsigned_abs()),
@@ -189,34 +215,63 @@ impl Bounds {
 /// not panic.
 ///
 /// ```
-/// use measures::SymmetricDistance;
 /// use mechanisms::{additive::{Bounds, sum}, samplers::DiscreteGaussian};
-/// use odometer::Space;
-/// let incomes = Space::any::<Vec<i64>>(SymmetricDistance);
-/// let noise = DiscreteGaussian::with_scale(1000u16.into())?;
+/// use odometer::Records;
+/// let incomes = Records::<i64>::new();
+/// let noise = DiscreteGaussian::with_scale(1000)?;
 /// let total = sum(incomes, noise, Bounds::new(0, 1000)?, |income: &i64| *income);
 /// assert_eq!(total.map().loss(&1)?.to_string(), "0.5"); // ρ = 1000²/(2·1000²)
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn sum<T, MI, N>(
-    space: RecordSpace<T, MI>,
+pub fn sum<S, N>(
+    space: S,
     noise: N,
     bounds: Bounds,
-    value: impl Fn(&T) -> i64 + Send + Sync + 'static,
-) -> OfRecords<T, MI, N, i64>
+    value: impl Fn(&S::Record) -> i64 + Send + Sync + 'static,
+) -> Measurement<S, N::Measure, i64>
 where
-    T: Send + Sync + 'static,
-    MI: RecordMetric,
+    S: OfRecords,
     N: Noise,
 {
-    let sensitivity = bounds.sensitivity::<MI>();
-    let map = noise.map(space.metric.clone(), move |d_in| {
-        Change::one(&Exact::from(*d_in).times(sensitivity))
-    });
-    Measurement::new("sum", space, map, move |data, scope| {
+    let sensitivity = bounds.sensitivity::<S::Metric>();
+    let map = noise.map(move |d_in| Change::one(&Exact::from(*d_in).times(sensitivity)));
+    let drawn = noise.clone();
+    let measurement = Measurement::new("sum", space, map, move |data, scope| {
         let clamped = data.iter().map(|record| bounds.clamp(value(record)));
-        noisy(clamped.map(i128::from).sum(), &noise, scope)
-    })
+        noisy(clamped.map(i128::from).sum(), &drawn, scope)
+    });
+    described(
+        measurement.with_parameter("sensitivity", sensitivity),
+        &noise,
+    )
+}
+
+/// [`sum`] with the least noise that costs this at distance 1.
+///
+/// ```
+/// use mechanisms::{additive::{Bounds, sum_spending}, spend::rho};
+/// use odometer::Records;
+/// let incomes = Records::<i64>::new();
+/// let total = sum_spending(incomes, rho("0.02"), Bounds::new(0, 1000)?, |income| *income)?;
+/// assert_eq!(total.map().loss(&1)?.to_string(), "0.02"); // σ = 5000
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`Spend::noise_for`]; [`BuildError::NotPositive`] if the bounds leave nothing to sum.
+pub fn sum_spending<S, L>(
+    space: S,
+    loss: L,
+    bounds: Bounds,
+    value: impl Fn(&S::Record) -> i64 + Send + Sync + 'static,
+) -> Result<Spending<S, L, i64>, BuildError>
+where
+    S: OfRecords,
+    L: Spend,
+{
+    let sensitivity = Exact::from(bounds.sensitivity::<S::Metric>());
+    let noise = loss.noise_for(&Change::one(&sensitivity))?;
+    Ok(sum(space, noise, bounds, value))
 }
 
 /// Counts the records in each of `bins` bins, with noise on every count. A record whose bin is not below `bins` is left
@@ -227,36 +282,50 @@ where
 ///
 /// # Errors
 /// [`BuildError::Empty`] without bins.
-pub fn histogram<T, MI, N>(
-    space: RecordSpace<T, MI>,
+pub fn histogram<S, N>(
+    space: S,
     noise: N,
     bins: usize,
-    bin: impl Fn(&T) -> usize + Send + Sync + 'static,
-) -> Result<OfRecords<T, MI, N, Vec<i64>>, BuildError>
+    bin: impl Fn(&S::Record) -> usize + Send + Sync + 'static,
+) -> Result<Measurement<S, N::Measure, Vec<i64>>, BuildError>
 where
-    T: Send + Sync + 'static,
-    MI: RecordMetric,
+    S: OfRecords,
     N: Noise,
 {
     if bins == 0 {
         return Err(BuildError::Empty { what: "the bins" });
     }
-    let map = noise.map(space.metric.clone(), |d_in| histogram_change::<MI>(*d_in));
-    Ok(Measurement::new(
-        "histogram",
-        space,
-        map,
-        move |data, scope| {
-            let mut counts = vec![0i128; bins];
-            for record in data.iter() {
-                if let Some(count) = counts.get_mut(bin(record)) {
-                    *count += 1;
-                }
+    let map = noise.map(|d_in| histogram_change::<S::Metric>(*d_in));
+    let drawn = noise.clone();
+    let measurement = Measurement::new("histogram", space, map, move |data, scope| {
+        let mut counts = vec![0i128; bins];
+        for record in data.iter() {
+            if let Some(count) = counts.get_mut(bin(record)) {
+                *count += 1;
             }
-            counts
-                .into_iter()
-                .map(|count| noisy(count, &noise, scope))
-                .collect()
-        },
-    ))
+        }
+        counts
+            .into_iter()
+            .map(|count| noisy(count, &drawn, scope))
+            .collect()
+    });
+    Ok(described(measurement.with_parameter("bins", bins), &noise))
+}
+
+/// [`histogram`] with the least noise that costs this at distance 1.
+///
+/// # Errors
+/// As [`Spend::noise_for`]; [`BuildError::Empty`] without bins.
+pub fn histogram_spending<S, L>(
+    space: S,
+    loss: L,
+    bins: usize,
+    bin: impl Fn(&S::Record) -> usize + Send + Sync + 'static,
+) -> Result<Spending<S, L, Vec<i64>>, BuildError>
+where
+    S: OfRecords,
+    L: Spend,
+{
+    let noise = loss.noise_for(&histogram_change::<S::Metric>(1))?;
+    histogram(space, noise, bins, bin)
 }

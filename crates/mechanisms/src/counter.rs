@@ -1,5 +1,4 @@
-//! Continual counting: the binary-tree counter of Dwork, Naor, Pitassi, Rothblum (2010) and Chan, Shi, Song (2011), and
-//! its d-dimensional form.
+//! Continual counting: the binary-tree counter of \[DNPR10\] and \[CSS11\], and its d-dimensional form.
 //!
 //! Time `t` is the sum of at most `log₂ t + 1` dyadic blocks; each block's sum is noised once, and each update lies in
 //! one block per level. With Laplace noise the counter is pure, with Gaussian noise it has a zCDP loss, which converts
@@ -8,16 +7,18 @@
 
 use std::sync::Arc;
 
+use continual::streams::{Continual, Streams};
 use dashu_int::IBig;
-use exact::Round;
+use exact::{Exact, Round};
 use measures::{L1Distance, PrivacyMap};
-use odometer::{Domain, Measurement, Space};
+use odometer::{Measurement, Space};
 use queryable::{AskError, Machine, Queryable, Scope};
 
 use crate::{
     additive::Vectors,
     error::BuildError,
-    noise::{Change, Noise, saturate},
+    noise::{Change, Noise, described, saturate},
+    spend::Spend,
 };
 
 /// A counter for streams of a length that is fixed in advance.
@@ -27,7 +28,7 @@ use crate::{
 ///
 /// ```
 /// use mechanisms::{counter::Counter, samplers::DiscreteLaplace};
-/// let counter = Counter::new(1000, DiscreteLaplace::new(20u8.into())?)?; // 10 levels
+/// let counter = Counter::new(1000, DiscreteLaplace::new(20)?)?; // 10 levels
 /// let running = counter.measurement()?;
 /// assert_eq!(running.map().loss(&1u32.into())?.to_string(), "0.5"); // 10/20
 /// let counts = running.invoke(vec![1; 1000])?;
@@ -56,6 +57,34 @@ impl<N: Noise> Counter<N> {
         Ok(Self { horizon, noise })
     }
 
+    /// How long streams are.
+    pub const fn horizon(&self) -> u64 {
+        self.horizon
+    }
+
+    /// The noise on every block.
+    pub const fn noise(&self) -> &N {
+        &self.noise
+    }
+
+    /// For streams of this length, at least one, with the least noise that costs this at distance 1.
+    ///
+    /// ```
+    /// use mechanisms::{counter::Counter, spend::epsilon};
+    /// let counter = Counter::spending(1000, epsilon("0.5"))?;
+    /// assert_eq!(counter.map().loss(&1u32.into())?.to_string(), "0.5");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildError::NotPositive`] for the length; as [`Spend::noise_for`].
+    pub fn spending(horizon: u64, loss: impl Spend<Noise = N>) -> Result<Self, BuildError> {
+        let Some(log) = horizon.checked_ilog2() else {
+            return Err(BuildError::not_positive("the length of the stream", 0));
+        };
+        Self::new(horizon, loss.noise_for(&change(log + 1, &Exact::ONE))?)
+    }
+
     /// In how many blocks an update lies, at the most: `⌊log₂ horizon⌋ + 1`.
     pub fn levels(&self) -> u32 {
         self.horizon.ilog2() + 1
@@ -63,19 +92,52 @@ impl<N: Noise> Counter<N> {
 
     /// The map between streams at an L1 distance: `levels` blocks see every unit of it. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, N::Measure> {
-        let levels = u64::from(self.levels());
-        self.noise.map(L1Distance, move |d_in| Change {
-            l1: d_in.times(levels),
-            // On each level the changes of the blocks sum to at most d_in, so their squares to at most d_in².
-            l2_squared: d_in.pow(2, Round::Up).times(levels),
-            one_coordinate: false,
-        })
+        let levels = self.levels();
+        self.noise
+            .map::<L1Distance>(move |d_in| change(levels, d_in))
     }
 
     /// A continual mechanism: every query is an update, and is answered with the noisy sum of all updates so far. It
     /// halts with the answer at the end of the horizon. Its map is [`map`](Self::map).
     pub fn machine(&self) -> ContinualCounter<N> {
         ContinualCounter(Blocks::new(self.clone()))
+    }
+
+    /// The same as a measurement, for accounts: charged when it is launched, for the whole stream that will arrive.
+    ///
+    /// ```
+    /// use continual::streams::Streams;
+    /// use measures::{Basic, L1Distance, PureDp};
+    /// use mechanisms::{counter::Counter, samplers::DiscreteLaplace};
+    /// use odometer::Odometer;
+    /// let counter = Counter::new(1000, DiscreteLaplace::new(20)?)?.continual(); // 10 levels
+    /// let session = Odometer::new(Streams::with(L1Distance), Basic::new(PureDp)).open(())?;
+    /// let counts = session.launch(&counter)?;
+    /// counts.ask(1)?;
+    /// let so_far: i64 = counts.ask(1)?;
+    /// # let _ = so_far;
+    /// assert_eq!(session.privacy_loss(&1u32.into())?.to_string(), "0.5");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn continual(&self) -> Continual<L1Distance, N::Measure, i64, i64> {
+        let counter = self.clone();
+        Streams::with(L1Distance)
+            .measurement("continual count", self.map(), move || counter.machine())
+            .with_parameter("horizon", self.horizon)
+    }
+
+    /// The same in several dimensions, as a measurement.
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`] without dimensions.
+    pub fn continual_vector(&self, dimensions: usize) -> Result<LiveRows<N::Measure>, BuildError> {
+        let machine = self.vector_machine(dimensions)?;
+        let measurement =
+            Streams::with(L1Distance)
+                .measurement("continual counts", self.map(), move || machine.clone());
+        Ok(measurement
+            .with_parameter("horizon", self.horizon)
+            .with_parameter("dimensions", dimensions))
     }
 
     /// The same in several dimensions: an independent counter for each coordinate. Its map is [`map`](Self::map), with
@@ -95,27 +157,22 @@ impl<N: Noise> Counter<N> {
     ///
     /// # Errors
     /// [`BuildError::OutOfRange`] if no stream can be so long.
-    pub fn measurement(
-        &self,
-    ) -> Result<Measurement<Vectors, L1Distance, N::Measure, Queryable<(), i64>>, BuildError> {
-        let space = Space::new(Vectors::of_length(self.length()?)?, L1Distance);
+    pub fn measurement(&self) -> Result<OfStream<N::Measure, (), i64>, BuildError> {
+        let space = Vectors::of_length(self.length()?, L1Distance)?;
         let counter = self.clone();
         let start = move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| {
             scope.spawn(Feed::new(data, counter.machine()))
         };
         let measurement = Measurement::new("continual count", space, self.map(), start);
-        Ok(measurement.with_parameter("horizon", self.horizon))
+        let measurement = measurement.with_parameter("horizon", self.horizon);
+        Ok(described(measurement, &self.noise))
     }
 
     /// A measurement of a whole stream of rows: each query, `()`, is one step of time.
     ///
     /// # Errors
     /// [`BuildError::OutOfRange`] if no stream can be so long; [`BuildError::Empty`] without dimensions.
-    pub fn vector_measurement(
-        &self,
-        dimensions: usize,
-    ) -> Result<Measurement<Rows, L1Distance, N::Measure, Queryable<(), Vec<i64>>>, BuildError>
-    {
+    pub fn vector_measurement(&self, dimensions: usize) -> Result<OfRows<N::Measure>, BuildError> {
         let rows = Rows {
             length: self.length()?,
             columns: dimensions,
@@ -124,11 +181,11 @@ impl<N: Noise> Counter<N> {
         let start = move |data: &Arc<Vec<Vec<i64>>>, scope: &mut Scope<'_>| {
             scope.spawn(Feed::new(data, machine.clone()))
         };
-        let space = Space::new(rows, L1Distance);
-        let measurement = Measurement::new("continual counts", space, self.map(), start);
-        Ok(measurement
+        let measurement = Measurement::new("continual counts", rows, self.map(), start);
+        let measurement = measurement
             .with_parameter("horizon", self.horizon)
-            .with_parameter("dimensions", dimensions))
+            .with_parameter("dimensions", dimensions);
+        Ok(described(measurement, &self.noise))
     }
 
     fn length(&self) -> Result<usize, BuildError> {
@@ -138,15 +195,41 @@ impl<N: Noise> Counter<N> {
     }
 }
 
-/// All streams of rows with one length and one number of columns.
+/// How much the sums of the blocks change between streams at this distance.
+fn change(levels: u32, d_in: &Exact) -> Change {
+    let levels = u64::from(levels);
+    Change {
+        l1: d_in.times(levels),
+        // On each level the changes of the blocks sum to at most d_in, so their squares to at most d_in².
+        l2_squared: d_in.pow(2, Round::Up).times(levels),
+        one_coordinate: false,
+    }
+}
+
+/// A measurement of a whole stream of numbers, whose answer can be asked step by step.
+pub type OfStream<M, Q, A> = Measurement<Vectors<L1Distance>, M, Queryable<Q, A>>;
+
+/// A measurement of a whole stream of rows, whose answer can be asked step by step.
+pub type OfRows<M> = Measurement<Rows, M, Queryable<(), Vec<i64>>>;
+
+/// A measurement of rows that arrive, each of which is answered.
+pub type LiveRows<M> = Continual<L1Distance, M, Vec<i64>, Vec<i64>>;
+
+/// All streams of rows with one length and one number of columns. Their distance is the sum of all changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
     length: usize,
     columns: usize,
 }
 
-impl Domain for Rows {
-    type Carrier = Vec<Vec<i64>>;
+impl Space for Rows {
+    type Data = Vec<Vec<i64>>;
+    type Distance = Exact;
+    type Metric = L1Distance;
+
+    fn metric(&self) -> &L1Distance {
+        &L1Distance
+    }
 
     fn contains(&self, data: &Vec<Vec<i64>>) -> bool {
         data.len() == self.length && data.iter().all(|row| row.len() == self.columns)

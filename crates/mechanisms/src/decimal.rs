@@ -6,15 +6,13 @@ use std::fmt;
 use dashu_base::Sign;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
-use exact::{Exact, Round};
+use exact::Exact;
 use measures::AbsoluteDistance;
-use odometer::{Domain, Measurement, Space};
+use odometer::{Measurement, OfRecords, Space};
 
 use crate::{
-    additive::OfRecords,
     error::BuildError,
-    noise::{Change, Noise, noisy},
-    records::{RecordMetric, RecordSpace},
+    noise::{Change, Noise, described, noisy},
 };
 
 /// All multiples of `10^−digits`.
@@ -72,12 +70,7 @@ impl Grid {
 
     /// How many steps apart two numbers can be after rounding, if they were this far apart: rounded up.
     fn steps_apart(self, distance: &Exact) -> Exact {
-        let steps = distance.times(self.steps_per_unit());
-        let Some(steps) = steps.to_rational() else {
-            return Exact::INFINITY;
-        };
-        let whole = RBig::from(steps.ceil());
-        Exact::from_rational(&whole, Round::Up).unwrap_or(Exact::INFINITY)
+        distance.times(self.steps_per_unit()).ceil()
     }
 
     fn decimal(self, steps: i64) -> Decimal {
@@ -140,12 +133,18 @@ fn saturating_shl(value: i128, by: u32) -> i128 {
     }
 }
 
-/// All finite 64-bit floats.
+/// All finite 64-bit floats, with their absolute difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FiniteFloats;
 
-impl Domain for FiniteFloats {
-    type Carrier = f64;
+impl Space for FiniteFloats {
+    type Data = f64;
+    type Distance = Exact;
+    type Metric = AbsoluteDistance;
+
+    fn metric(&self) -> &AbsoluteDistance {
+        &AbsoluteDistance
+    }
 
     fn contains(&self, data: &f64) -> bool {
         data.is_finite()
@@ -159,7 +158,7 @@ impl Domain for FiniteFloats {
 ///
 /// ```
 /// use mechanisms::{decimal::{Grid, add_noise_on_grid}, samplers::DiscreteLaplace};
-/// let cents = add_noise_on_grid(Grid::new(2)?, DiscreteLaplace::new(200u8.into())?); // scale 2.00
+/// let cents = add_noise_on_grid(Grid::new(2)?, DiscreteLaplace::new(200)?); // scale 2.00
 /// assert_eq!(cents.map().loss(&1u32.into())?.to_string(), "0.5");
 /// println!("{}", cents.invoke(12.345)?); // for example 10.87
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -167,14 +166,13 @@ impl Domain for FiniteFloats {
 pub fn add_noise_on_grid<N: Noise>(
     grid: Grid,
     noise: N,
-) -> Measurement<FiniteFloats, AbsoluteDistance, N::Measure, Decimal> {
-    let map = noise.map(AbsoluteDistance, move |d_in| {
-        Change::one(&grid.steps_apart(d_in))
+) -> Measurement<FiniteFloats, N::Measure, Decimal> {
+    let map = noise.map(move |d_in| Change::one(&grid.steps_apart(d_in)));
+    let drawn = noise.clone();
+    let measurement = Measurement::new("noise on a grid", FiniteFloats, map, move |data, scope| {
+        noisy(i128::from(grid.round(**data)), &drawn, scope).map(|steps| grid.decimal(steps))
     });
-    let space = Space::new(FiniteFloats, AbsoluteDistance);
-    Measurement::new("noise on a grid", space, map, move |data, scope| {
-        noisy(i128::from(grid.round(**data)), &noise, scope).map(|steps| grid.decimal(steps))
-    })
+    described(measurement.with_parameter("digits", grid.digits), &noise)
 }
 
 /// Sums a value of each record, clamped and rounded to the grid, with noise in grid steps.
@@ -184,16 +182,15 @@ pub fn add_noise_on_grid<N: Noise>(
 ///
 /// # Errors
 /// [`BuildError::OutOfRange`] if the bounds are not finite, out of order, or too large for the grid.
-pub fn sum_on_grid<T, MI, N>(
-    space: RecordSpace<T, MI>,
+pub fn sum_on_grid<S, N>(
+    space: S,
     grid: Grid,
     noise: N,
-    (lowest, highest): (f64, f64),
-    value: impl Fn(&T) -> f64 + Send + Sync + 'static,
-) -> Result<OfRecords<T, MI, N, Decimal>, BuildError>
+    bounds: (f64, f64),
+    value: impl Fn(&S::Record) -> f64 + Send + Sync + 'static,
+) -> Result<Measurement<S, N::Measure, Decimal>, BuildError>
 where
-    T: Send + Sync + 'static,
-    MI: RecordMetric,
+    S: OfRecords,
     N: Noise,
 {
     let end = |value: f64| match grid.round(value) {
@@ -203,15 +200,17 @@ where
             Err(BuildError::out_of_range("a bound", expected, value))
         }
     };
-    let bounds = crate::additive::Bounds::new(end(lowest)?, end(highest)?)?;
-    let in_steps = move |record: &T| grid.round(value(record));
+    let bounds = crate::additive::Bounds::new(end(bounds.0)?, end(bounds.1)?)?;
+    let in_steps = move |record: &S::Record| grid.round(value(record));
     let sum = crate::additive::sum(space, noise, bounds, in_steps);
-    Ok(sum.postprocess(move |steps| grid.decimal(steps)))
+    let sum = sum.postprocess(move |steps| grid.decimal(steps));
+    Ok(sum.with_parameter("digits", grid.digits))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use exact::Round;
     use proptest::prelude::*;
 
     #[test]

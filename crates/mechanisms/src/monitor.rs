@@ -1,4 +1,4 @@
-//! A noisy threshold monitor: watches a running total and says when it has passed a threshold (seed 003 Alg 3, the
+//! A noisy threshold monitor: watches a running total and says when it has passed a threshold (\[HSV25\] Alg 3, the
 //! sparse-vector machine of continual histograms).
 //!
 //! Each query is one step of time with a threshold of its own; the stream may be chosen adaptively. It is charged once
@@ -6,13 +6,18 @@
 
 use std::sync::Arc;
 
+use continual::streams::{Change, Continual, Streams};
+use exact::Exact;
 use measures::{L1Distance, PrivacyMap, PureDp};
-use odometer::{Measurement, Space};
-use queryable::{AskError, Machine, Queryable, Scope};
+use odometer::Measurement;
+use queryable::{AskError, Machine, Scope};
 
 use crate::{
     additive::Vectors,
+    counter::OfStream,
     error::BuildError,
+    histogram::Statistic,
+    parameter::Parameter,
     sparse::{Gate, Sensitivity, SparseVector},
 };
 
@@ -22,9 +27,8 @@ use crate::{
 /// [`SparseVector::loss`] at free sensitivity 1, per unit.
 ///
 /// ```
-/// use mechanisms::{monitor::Monitor, sparse::{Sensitivity, SparseVector}};
-/// let alarm = SparseVector::for_epsilon(&"1".parse()?, Sensitivity::free(1)?, 1)?;
-/// let monitor = Monitor::new(alarm).measurement(100)?;
+/// use mechanisms::monitor::Monitor;
+/// let monitor = Monitor::for_epsilon(1, 1)?.measurement(100)?;
 /// assert_eq!(monitor.map().loss(&1u32.into())?.to_string(), "1");
 /// let monitor = monitor.invoke(vec![50; 100])?;
 /// let passed = (1..=100).find(|_| monitor.ask(2500) == Ok(true));
@@ -43,15 +47,30 @@ pub struct Update {
     pub threshold: i64,
 }
 
+/// The threshold is the analyst's, and the same in neighbouring streams.
+impl Change for Update {
+    fn change(&self, other: &Self) -> Option<Exact> {
+        (self.threshold == other.threshold).then(|| Exact::from(self.by.abs_diff(other.by)))
+    }
+}
+
 impl Monitor {
     /// With these parameters.
     pub fn new(parameters: SparseVector) -> Self {
         Self(Arc::new(parameters))
     }
 
+    /// With a loss of exactly ε per unit, and so many answers "passed" before it halts: [`SparseVector::for_epsilon`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn for_epsilon(epsilon: impl Parameter, positives: u32) -> Result<Self, BuildError> {
+        SparseVector::for_epsilon(epsilon, Sensitivity::UNIT, positives).map(Self::new)
+    }
+
     /// The map between streams at an L1 distance. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, PureDp> {
-        PrivacyMap::linear(L1Distance, PureDp, self.0.loss(Sensitivity::UNIT))
+        PrivacyMap::linear(PureDp, self.0.loss(Sensitivity::UNIT))
     }
 
     /// A continual mechanism: every query is an update. It halts with its last positive answer.
@@ -62,15 +81,40 @@ impl Monitor {
         }
     }
 
+    /// The same over rows: watches a statistic of the running totals of the columns, which begin at `start`. Its loss
+    /// between streams that differ in one row, by at most one in each column, is that of the map at distance 1, since such
+    /// a row moves the statistic by at most one at every time. With one column, and any statistic of it, this is
+    /// [`machine`](Self::machine). A row of another length is an invalid query.
+    pub fn row_machine(&self, statistic: Statistic, start: Vec<i64>) -> ContinualRowMonitor {
+        ContinualRowMonitor {
+            gate: Gate::new(&self.0),
+            totals: start,
+            statistic,
+        }
+    }
+
+    /// The same as a measurement, for accounts: charged when it is launched, for the whole stream that will arrive.
+    ///
+    /// ```
+    /// use mechanisms::{monitor::{Monitor, Update}, sparse::{Sensitivity, SparseVector}};
+    /// let alarm = SparseVector::for_epsilon("1", Sensitivity::free(1)?, 1)?;
+    /// let alarm = Monitor::new(alarm).continual().invoke(())?;
+    /// assert!(!alarm.ask(Update { by: 1, threshold: 1000 })?);
+    /// assert!(alarm.ask(Update { by: 2000, threshold: 1000 })?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn continual(&self) -> Continual<L1Distance, PureDp, Update, bool> {
+        let monitor = self.clone();
+        Streams::with(L1Distance)
+            .measurement("threshold monitor", self.map(), move || monitor.machine())
+    }
+
     /// A measurement of a whole stream of this length: each query is the threshold at the next step of time.
     ///
     /// # Errors
     /// [`BuildError::Empty`] without steps.
-    pub fn measurement(
-        &self,
-        length: usize,
-    ) -> Result<Measurement<Vectors, L1Distance, PureDp, Queryable<i64, bool>>, BuildError> {
-        let space = Space::new(Vectors::of_length(length)?, L1Distance);
+    pub fn measurement(&self, length: usize) -> Result<OfStream<PureDp, i64, bool>, BuildError> {
+        let space = Vectors::of_length(length, L1Distance)?;
         let monitor = self.clone();
         let start = move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| {
             scope.spawn(Watching {
@@ -79,12 +123,10 @@ impl Monitor {
                 monitor: monitor.machine(),
             })
         };
-        Ok(Measurement::new(
-            "threshold monitor",
-            space,
-            self.map(),
-            start,
-        ))
+        let measurement = Measurement::new("threshold monitor", space, self.map(), start);
+        Ok(self
+            .0
+            .describe(measurement.with_parameter("length", length)))
     }
 }
 
@@ -104,6 +146,44 @@ impl Machine for ContinualMonitor {
             .gate
             .is_above(total, i128::from(update.threshold), scope)?;
         self.total = total;
+        if self.gate.is_closed() {
+            scope.halt();
+        }
+        Ok(above)
+    }
+}
+
+/// One step of time for a monitor of rows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowUpdate {
+    /// What is added to the totals.
+    pub by: Vec<i64>,
+    /// The threshold at this time.
+    pub threshold: i64,
+}
+
+/// Watches a statistic of a stream of rows that arrives in its queries.
+pub struct ContinualRowMonitor {
+    gate: Gate,
+    totals: Vec<i64>,
+    statistic: Statistic,
+}
+
+impl Machine for ContinualRowMonitor {
+    type Query = RowUpdate;
+    type Answer = bool;
+
+    fn step(&mut self, update: RowUpdate, scope: &mut Scope<'_>) -> Result<bool, AskError> {
+        if update.by.len() != self.totals.len() {
+            return Err(AskError::invalid("the row has the wrong length"));
+        }
+        let columns = self.totals.iter().zip(&update.by);
+        let totals: Vec<i64> = columns.map(|(sum, by)| sum.saturating_add(*by)).collect();
+        let value = i128::from(self.statistic.of(&totals));
+        let above = self
+            .gate
+            .is_above(value, i128::from(update.threshold), scope)?;
+        self.totals = totals;
         if self.gate.is_closed() {
             scope.halt();
         }

@@ -7,6 +7,7 @@ use measures::{
     ApproxDp, Epsilon, EpsilonDelta, MapError, Measure, Metric, PrivacyMap, PureDp, Rho, Zcdp,
     convert::zcdp_delta,
 };
+use odometer::{Measurement, Space};
 use queryable::{
     AskError, Scope,
     coins::{Distribution, Probability},
@@ -15,7 +16,8 @@ use rand_core::Rng;
 
 use crate::{
     error::BuildError,
-    samplers::{DiscreteGaussian, DiscreteLaplace},
+    parameter::{self, Parameter, shown},
+    samplers::{DiscreteGaussian, DiscreteLaplace, lower, upper},
 };
 
 /// How much a vector of integers changes, at the most, between two inputs: bounds on both norms.
@@ -68,21 +70,24 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
     /// The loss when the vector changes by at most this much. Rounded up, and monotone.
     fn loss(&self, change: &Change) -> <Self::Measure as Measure>::Loss;
 
+    /// What it is, for descriptions: its law and its parameters, by name.
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// The privacy map of a vector that changes by at most `change(d_in)`.
     fn map<MI: Metric>(
         &self,
-        metric: MI,
         change: impl Fn(&MI::Distance) -> Change + Send + Sync + 'static,
     ) -> PrivacyMap<MI, Self::Measure> {
         let noise = self.clone();
-        PrivacyMap::new(metric, self.measure(), move |d_in| {
+        PrivacyMap::new(self.measure(), move |d_in| {
             Ok::<_, MapError>(noise.loss(&change(d_in)))
         })
     }
 }
 
-/// ε = (L1 change)·(−ln q), rounded up: the ratio of probabilities at points one apart is `q` (Ghosh, Roughgarden,
-/// Sundararajan 2009).
+/// ε = (L1 change)·(−ln q), rounded up: the ratio of probabilities at points one apart is `q` (\[GRS09\]).
 impl Noise for DiscreteLaplace {
     type Measure = PureDp;
 
@@ -92,6 +97,10 @@ impl Noise for DiscreteLaplace {
 
     fn loss(&self, change: &Change) -> Epsilon {
         Epsilon::new(product(&change.l1, self.rate()))
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![("noise", "discrete Laplace".into()), self.parameter()]
     }
 }
 
@@ -103,7 +112,7 @@ fn product(change: &Exact, rate: &RBig) -> Exact {
         .unwrap_or(Exact::INFINITY)
 }
 
-/// ρ = (L2 change)²/2σ², rounded up (Canonne, Kamath, Steinke 2020 Thm 4 and 14). There is no Gaussian-DP claim: for
+/// ρ = (L2 change)²/2σ², rounded up (\[CKS20\] Thm 4 and 14). There is no Gaussian-DP claim: for
 /// small σ the discrete Gaussian is less private than the continuous one.
 impl Noise for DiscreteGaussian {
     type Measure = Zcdp;
@@ -115,19 +124,25 @@ impl Noise for DiscreteGaussian {
     fn loss(&self, change: &Change) -> Rho {
         Rho::new(product(&change.l2_squared, self.rate()))
     }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let variance = ("variance", shown(self.variance()));
+        vec![("noise", "discrete Gaussian".into()), variance]
+    }
 }
 
 /// Discrete Gaussian noise with its own (ε, δ) guarantee, at an ε that is fixed in advance: tighter than converting its
 /// zCDP loss.
 ///
-/// One coordinate that changes by `d` has `δ = P(Y > εσ²/d − d/2) − e^ε·P(Y > εσ²/d + d/2)`, exactly (Canonne, Kamath,
-/// Steinke 2020 Thm 7). Smaller changes are covered, for this is the largest of `P(Y ≥ k) − e^ε·P(Y ≥ k + d)` over `k`, and
-/// each of these grows with `d` (our derivation). Where more than one coordinate may change, and for σ above 4096, δ is what zCDP gives. Rounded up.
+/// One coordinate that changes by `d` has `δ = P(Y > εσ²/d − d/2) − e^ε·P(Y > εσ²/d + d/2)`, exactly (\[CKS20\] Thm 7).
+/// Smaller changes are covered, for this is the largest of `P(Y ≥ k) − e^ε·P(Y ≥ k + d)` over `k`, and each of these
+/// grows with `d` (our derivation). Where more than one coordinate may change, and for σ above 4096, δ is what zCDP
+/// gives. Rounded up.
 ///
 /// ```
 /// use mechanisms::{additive::add_noise, noise::ApproxGaussian, samplers::DiscreteGaussian};
-/// let noise = DiscreteGaussian::with_scale(5u8.into())?;
-/// let approx = add_noise(ApproxGaussian::new(noise, "1".parse()?)?);
+/// let noise = DiscreteGaussian::with_scale(5)?;
+/// let approx = add_noise(ApproxGaussian::new(noise, 1)?);
 /// let loss = approx.map().loss(&1u32.into())?;
 /// assert!(loss.delta().to_f64(exact::Round::Up) < 1.9e-8); // its zCDP loss alone gives 8.8e-8
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -145,10 +160,15 @@ impl ApproxGaussian {
     /// This noise, its loss counted at this ε.
     ///
     /// # Errors
-    /// [`BuildError::NotPositive`] for ε.
-    pub fn new(noise: DiscreteGaussian, epsilon: Exact) -> Result<Self, BuildError> {
-        crate::selection::positive("ε", &epsilon)?;
+    /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+    pub fn new(noise: DiscreteGaussian, epsilon: impl Parameter) -> Result<Self, BuildError> {
+        let epsilon = parameter::loss("ε", epsilon)?;
         Ok(Self { noise, epsilon })
+    }
+
+    /// The noise itself.
+    pub fn gaussian(&self) -> &DiscreteGaussian {
+        &self.noise
     }
 
     /// δ for one coordinate that changes by this much, rounded up.
@@ -160,7 +180,7 @@ impl ApproxGaussian {
         let more = self.noise.upper_tail(&above, DELTA_BITS)?;
         let less = self.noise.upper_tail(&(above + change), DELTA_BITS)?;
         let factor = self.epsilon.exp(Round::Down).to_rational()?;
-        let delta = more.upper(DELTA_BITS) - factor * less.lower(DELTA_BITS);
+        let delta = upper(&more, DELTA_BITS) - factor * lower(&less, DELTA_BITS);
         Exact::from_rational(&delta.max(RBig::ZERO), Round::Up).ok()
     }
 }
@@ -204,6 +224,23 @@ impl Noise for ApproxGaussian {
         };
         EpsilonDelta::saturating(self.epsilon.clone(), delta)
     }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let mut parameters = self.noise.parameters();
+        parameters.push(("ε", self.epsilon.to_string()));
+        parameters
+    }
+}
+
+/// The measurement with its noise in its description.
+pub(crate) fn described<S: Space, M: Measure, A: 'static>(
+    measurement: Measurement<S, M, A>,
+    noise: &impl Noise,
+) -> Measurement<S, M, A> {
+    let parameters = noise.parameters().into_iter();
+    parameters.fold(measurement, |measurement, (name, value)| {
+        measurement.with_parameter(name, value)
+    })
 }
 
 /// The value with noise, as a 64-bit integer: what does not fit becomes the nearest one, which is post-processing.

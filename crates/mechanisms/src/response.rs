@@ -1,20 +1,24 @@
-//! Randomized response on one bit: the mechanisms to which every private mechanism of two inputs reduces (seed 001
-//! Thm 1.10, seed 003 Lemma 4.7). The truth is told with a rational probability, and the claimed loss is its logarithm,
+//! Randomized response on one bit: the mechanisms to which every private mechanism of two inputs reduces (\[VW21\] Thm
+//! 1.10, \[HSV25\] Lemma 4.7). The truth is told with a rational probability, and the claimed loss is its logarithm,
 //! rounded up.
 
+use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{ApproxDp, Epsilon, EpsilonDelta, Neighbours, PrivacyMap, PureDp};
 use measures::{Measure, Neighbouring};
-use odometer::{AnyOf, Measurement, Space};
+use odometer::{Any, Measurement};
 use queryable::{
     AskError, Machine, Queryable, Scope,
     coins::{Bit, Probability},
 };
 
-use crate::error::BuildError;
+use crate::{
+    error::BuildError,
+    parameter::{self, Parameter, shown},
+};
 
-/// The answer of randomized response that may leak (seed 003 Def 2.3; the papers' flags ⊤ and ⊥ change sides between RR
-/// and IRR, so they have names here).
+/// The answer of randomized response that may leak (\[HSV25\] Def 2.3; the papers' flags ⊤ and ⊥ change sides between
+/// RR and IRR, so they have names here).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Response {
     /// The bit as it is.
@@ -35,7 +39,7 @@ pub enum Told {
 }
 
 /// A measurement of one bit, any two values of which are neighbours.
-pub type OfBit<M, A> = Measurement<AnyOf<bool>, Neighbours, M, A>;
+pub type OfBit<M, A> = Measurement<Any<bool, Neighbours>, M, A>;
 
 /// The parameters: how often it leaks, and how often it tells the truth otherwise.
 #[derive(Clone)]
@@ -44,11 +48,13 @@ struct Truth {
     truth: Bit,
     loss: EpsilonDelta,
     epsilon: Epsilon,
+    /// Its parameters in words.
+    words: Vec<(&'static str, String)>,
 }
 
 impl Truth {
     fn new(truth: Probability, delta: Probability) -> Result<Self, BuildError> {
-        let half = dashu_ratio::RBig::from_parts(1.into(), 2u8.into());
+        let half = RBig::from_parts(1.into(), 2u8.into());
         if *truth.as_rational() < half {
             let expected = "at least 1/2";
             return Err(BuildError::out_of_range(
@@ -58,12 +64,17 @@ impl Truth {
             ));
         }
         let epsilon = log_odds(&truth);
+        let mut words = vec![("truth", shown(truth.as_rational()))];
+        if !delta.is_zero() {
+            words.push(("δ", shown(delta.as_rational())));
+        }
         let bound = Exact::from_rational(delta.as_rational(), Round::Up).unwrap_or(Exact::ONE);
         Ok(Self {
             leak: Bit::new(delta),
             truth: Bit::new(truth),
             loss: EpsilonDelta::saturating(epsilon.clone(), bound),
             epsilon: Epsilon::new(epsilon),
+            words,
         })
     }
 
@@ -84,19 +95,63 @@ fn log_odds(truth: &Probability) -> Exact {
         .unwrap_or(Exact::INFINITY)
 }
 
+/// How much less than ε may be spent, relatively: more than the logarithm of the odds and their power are rounded.
+const UNSPENT: (u128, u128) = (1, 100_000_000_000_000);
+
+/// The largest probability of the truth whose loss is at most ε, or nearly.
+fn truth_for(epsilon: impl Parameter) -> Result<Probability, BuildError> {
+    let epsilon = parameter::loss("ε", epsilon)?;
+    let unspent = Exact::ratio(UNSPENT.0, UNSPENT.1).unwrap_or(Exact::ZERO);
+    let less = epsilon.saturating_sub(&epsilon.mul(&unspent, Round::Up));
+    let more = less.exp_m1(Round::Down).to_rational().unwrap_or(RBig::ZERO);
+    let odds = more + RBig::ONE;
+    let truth = &odds / (&odds + RBig::ONE);
+    let truth = Probability::try_from(truth)
+        .map_err(|error| BuildError::failed(format_args!("ε: {error}")))?;
+    match log_odds(&truth) <= epsilon {
+        true => Ok(truth),
+        false => Err(BuildError::out_of_range(
+            "ε",
+            "one that can be told from 0",
+            epsilon,
+        )),
+    }
+}
+
+/// [`randomized_response`] that costs this ε, or less by a relative `2e-14` at the most.
+///
+/// ```
+/// use measures::Neighbouring;
+/// use mechanisms::response::randomized_response_for_epsilon;
+/// let rr = randomized_response_for_epsilon("0.5")?;
+/// let spent = rr.map().loss(&Neighbouring)?;
+/// assert!(*spent.value() <= "0.5".parse()? && *spent.value() > "0.49999999999998".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+pub fn randomized_response_for_epsilon(
+    epsilon: impl Parameter,
+) -> Result<OfBit<PureDp, bool>, BuildError> {
+    randomized_response(truth_for(epsilon)?)
+}
+
 fn of_bit<M: Measure, A: 'static>(
     name: &'static str,
     measure: M,
     loss: M::Loss,
-    function: impl Fn(bool, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync + 'static,
+    law: Truth,
+    function: impl Fn(&Truth, bool, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync + 'static,
 ) -> OfBit<M, A> {
-    let map = PrivacyMap::constant_up_to(Neighbours, measure, Neighbouring, loss);
-    Measurement::new(
-        name,
-        Space::any::<bool>(Neighbours),
-        map,
-        move |bit, scope| function(**bit, scope),
-    )
+    let map = PrivacyMap::constant_up_to(measure, Neighbouring, loss);
+    let words = law.words.clone().into_iter();
+    let measurement = Measurement::new(name, Any::with(Neighbours), map, move |bit, scope| {
+        function(&law, **bit, scope)
+    });
+    words.fold(measurement, |measurement, (name, value)| {
+        measurement.with_parameter(name, value)
+    })
 }
 
 /// RR_ε: the bit with probability `truth`, at least one half, and its opposite otherwise.
@@ -123,11 +178,12 @@ pub fn randomized_response(truth: Probability) -> Result<OfBit<PureDp, bool>, Bu
         "randomized response",
         PureDp,
         loss,
-        move |bit, scope| law.tell(bit, scope),
+        law,
+        |law, bit, scope| law.tell(bit, scope),
     ))
 }
 
-/// RR_{ε,δ} (seed 003 Def 2.3): leaks the bit with probability `delta`, and says so; otherwise RR_ε.
+/// RR_{ε,δ} (\[HSV25\] Def 2.3): leaks the bit with probability `delta`, and says so; otherwise RR_ε.
 ///
 /// The loss is (ε, δ), both rounded up; tight.
 ///
@@ -143,14 +199,16 @@ pub fn leaky_randomized_response(
         "leaky randomized response",
         ApproxDp,
         loss,
-        move |bit, scope| match scope.draw(&law.leak)? {
+        law,
+        |law, bit, scope| match scope.draw(&law.leak)? {
             true => Ok(Response::Leak(bit)),
             false => law.tell(bit, scope).map(Response::NoLeak),
         },
     ))
 }
 
-/// IRR_{ε,δ} (seed 003 Def 2.9): RR_{ε,δ} in two steps. The first answer is the flag, the second the bit; then it halts.
+/// IRR_{ε,δ} (\[HSV25\] Def 2.9): RR_{ε,δ} in two steps. The first answer is the flag, the second the bit; then it
+/// halts.
 ///
 /// # Errors
 /// [`BuildError::OutOfRange`] if `truth` is below one half.
@@ -164,7 +222,8 @@ pub fn interactive_randomized_response(
         "interactive randomized response",
         ApproxDp,
         loss,
-        move |bit, scope| {
+        law,
+        |law, bit, scope| {
             scope.spawn(Irr {
                 bit,
                 law: law.clone(),

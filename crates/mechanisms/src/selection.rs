@@ -3,23 +3,26 @@
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
-use measures::{Epsilon, Measure, Metric, Number, PrivacyMap, PureDp, Rho, Zcdp};
-use odometer::{Domain, Measurement, Space};
+use measures::{Epsilon, Measure, Number, PureDp, Rho, Scale, Zcdp};
+use odometer::{Measurement, Space};
 use queryable::{AskError, coins::Distribution};
 
 use crate::{
     error::BuildError,
+    parameter::{self, Parameter, positive},
     samplers::{ExponentialChoice, PermuteAndFlip},
+    sensitivity::most_change,
 };
 
 /// What to choose from, and how well.
 ///
 /// `score(data, candidate)` is an integer for each candidate below `candidates`. Its author vouches that every score
-/// changes by at most `sensitivity` per unit of distance, and that the function does not panic.
+/// changes by at most `Δ·⌈d⌉`, rounded up to an integer, between inputs at distance `d`, where Δ is the `sensitivity`; and
+/// that the function does not panic. (Integers do not change in proportion: `round(x)` changes by 1 between 0.4 and 0.6.)
 #[derive(Clone)]
 pub struct Scores<F> {
     candidates: usize,
-    sensitivity: RBig,
+    sensitivity: Exact,
     score: F,
 }
 
@@ -27,8 +30,13 @@ impl<F> Scores<F> {
     /// The scores of the candidates `0..candidates`.
     ///
     /// # Errors
-    /// [`BuildError::Empty`] without candidates; [`BuildError::NotPositive`] for the sensitivity.
-    pub fn new(candidates: usize, sensitivity: &Exact, score: F) -> Result<Self, BuildError> {
+    /// [`BuildError::Empty`] without candidates; [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for the
+    /// sensitivity.
+    pub fn new(
+        candidates: usize,
+        sensitivity: impl Parameter,
+        score: F,
+    ) -> Result<Self, BuildError> {
         if candidates == 0 {
             return Err(BuildError::Empty {
                 what: "the candidates",
@@ -36,13 +44,19 @@ impl<F> Scores<F> {
         }
         Ok(Self {
             candidates,
-            sensitivity: positive("the sensitivity", sensitivity)?,
+            sensitivity: parameter::sensitivity(sensitivity)?,
             score,
         })
     }
 
+    /// How many times Δ scores change between inputs at a distance, at the most. Rounded up.
+    fn changes<D: Number>(&self) -> impl Fn(&D) -> Exact + Send + Sync + use<F, D> {
+        let sensitivity = self.sensitivity.clone();
+        move |d_in| most_change(&sensitivity, d_in).div(&sensitivity, Round::Up)
+    }
+
     /// How far each candidate is behind the best, in units of `2·sensitivity/ε`.
-    fn penalties<X>(&self, data: &X, epsilon: &RBig) -> Vec<RBig>
+    fn penalties<X>(&self, data: &X, unit: &RBig) -> Vec<RBig>
     where
         F: Fn(&X, usize) -> i64,
     {
@@ -50,140 +64,242 @@ impl<F> Scores<F> {
             .map(|i| (self.score)(data, i))
             .collect();
         let best = scores.iter().max().copied().unwrap_or_default();
-        let unit = epsilon / (&self.sensitivity * RBig::from(2u8));
         let behind = |score: i64| RBig::from(IBig::from(best) - IBig::from(score));
         scores
             .into_iter()
-            .map(|score| behind(score) * &unit)
+            .map(|score| behind(score) * unit)
             .collect()
     }
 }
 
-pub(crate) fn positive(what: &'static str, value: &Exact) -> Result<RBig, BuildError> {
-    match value.to_rational() {
-        Some(value) if value > RBig::ZERO => Ok(value),
-        _ => Err(BuildError::not_positive(what, value)),
-    }
-}
-
-fn select<D, MI, M, F, C>(
+/// A measurement that draws a candidate, with a loss that depends on how many times Δ the scores change.
+fn select<S, M, F, L, B, C>(
     name: &'static str,
-    space: Space<D, MI>,
+    space: S,
     scores: Scores<F>,
-    epsilon: RBig,
-    map: PrivacyMap<MI, M>,
-    choice: impl Fn(Vec<RBig>) -> Result<C, BuildError> + Send + Sync + 'static,
-) -> Measurement<D, MI, M, usize>
+    epsilon: &Exact,
+    (measure, loss): (M, L),
+    choice: B,
+) -> Result<Measurement<S, M, usize>, BuildError>
 where
-    D: Domain,
-    MI: Metric,
+    S: Space<Distance: Number>,
     M: Measure,
-    F: Fn(&D::Carrier, usize) -> i64 + Send + Sync + 'static,
+    F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+    L: Fn(&Exact) -> M::Loss + Send + Sync + 'static,
+    B: Fn(Vec<RBig>) -> Result<C, BuildError> + Send + Sync + 'static,
     C: Distribution<Outcome = usize>,
 {
-    Measurement::new(name, space, map, move |data, scope| {
-        let penalties = scores.penalties(data.as_ref(), &epsilon);
+    let sensitivity = positive("the sensitivity", &scores.sensitivity)?;
+    let unit = positive("ε", epsilon)? / (sensitivity * RBig::from(2u8));
+    let changes = scores.changes();
+    let map = space.map(measure, move |d_in| Ok(loss(&changes(d_in))));
+    let (candidates, sensitivity) = (scores.candidates, scores.sensitivity.clone());
+    let measurement = Measurement::new(name, space, map, move |data, scope| {
+        let penalties = scores.penalties(data.as_ref(), &unit);
         let choice = choice(penalties).map_err(|error| AskError::failed(error.to_string()))?;
         scope.draw(&choice)
-    })
+    });
+    Ok(measurement
+        .with_parameter("candidates", candidates)
+        .with_parameter("sensitivity", sensitivity)
+        .with_parameter("ε", epsilon))
 }
 
-/// The exponential mechanism (McSherry, Talwar 2007): a candidate with probability proportional to `e^(ε·score/2Δ)`.
+/// ε for each change by Δ, rounded up.
+fn pure(epsilon: &Exact) -> (PureDp, impl Fn(&Exact) -> Epsilon + Send + Sync + use<>) {
+    let per_change = Epsilon::new(epsilon.clone());
+    (PureDp, move |changes| per_change.scaled(changes))
+}
+
+/// `(ε·changes)²/8`, rounded up.
+fn concentrated(epsilon: &Exact, changes: &Exact) -> Rho {
+    let loss = epsilon.mul(changes, Round::Up).pow(2, Round::Up);
+    Rho::new(loss.div(&Exact::from(8u32), Round::Up))
+}
+
+/// The exponential mechanism (\[MT07\]): a candidate with probability proportional to `e^(ε·score/2Δ)`.
 ///
-/// ε per unit of distance, exactly as given.
+/// ε per started unit of distance, exactly as given; at distance `d` with a fractional Δ, `ε·⌈Δ·⌈d⌉⌉/Δ`.
 ///
 /// ```
-/// use measures::SymmetricDistance;
 /// use mechanisms::selection::{Scores, exponential};
-/// use odometer::Space;
-/// let votes = Space::any::<Vec<usize>>(SymmetricDistance);
-/// let tally = Scores::new(3, &"1".parse()?, |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64)?;
-/// let winner = exponential(votes, tally, &"0.5".parse()?)?;
+/// use odometer::Records;
+/// let votes = Records::<usize>::new();
+/// let tally = Scores::new(3, 1, |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64)?;
+/// let winner = exponential(votes, tally, "0.5")?;
 /// assert_eq!(winner.map().loss(&2)?.to_string(), "1");
 /// assert!(winner.invoke(vec![0, 1, 1, 2])? < 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`BuildError::NotPositive`] for ε.
-pub fn exponential<D, MI, F>(
-    space: Space<D, MI>,
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+pub fn exponential<S, F>(
+    space: S,
     scores: Scores<F>,
-    epsilon: &Exact,
-) -> Result<Measurement<D, MI, PureDp, usize>, BuildError>
+    epsilon: impl Parameter,
+) -> Result<Measurement<S, PureDp, usize>, BuildError>
 where
-    D: Domain,
-    MI: Metric<Distance: Number>,
-    F: Fn(&D::Carrier, usize) -> i64 + Send + Sync + 'static,
+    S: Space<Distance: Number>,
+    F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
 {
-    let map = PrivacyMap::linear(space.metric.clone(), PureDp, Epsilon::new(epsilon.clone()));
-    let epsilon = positive("ε", epsilon)?;
-    Ok(select(
+    let epsilon = &parameter::loss("ε", epsilon)?;
+    select(
         "exponential mechanism",
         space,
         scores,
         epsilon,
-        map,
+        pure(epsilon),
         ExponentialChoice::new,
-    ))
+    )
 }
 
-/// The exponential mechanism with its zCDP guarantee: ρ = (ε·d)²/8 at distance `d`, a quarter of what its ε alone gives,
-/// because its range of losses is bounded by ε (Cesar, Rogers 2021 Lemma 3.2). Rounded up.
+/// The exponential mechanism with its zCDP guarantee: ρ = (ε·d)²/8 at a whole distance `d`, a quarter of what its ε
+/// alone gives, because its range of losses is bounded by ε (\[CR21\] Lemma 3.2). Rounded up.
 ///
 /// # Errors
-/// [`BuildError::NotPositive`] for ε.
-pub fn exponential_zcdp<D, MI, F>(
-    space: Space<D, MI>,
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+pub fn exponential_zcdp<S, F>(
+    space: S,
     scores: Scores<F>,
-    epsilon: &Exact,
-) -> Result<Measurement<D, MI, Zcdp, usize>, BuildError>
+    epsilon: impl Parameter,
+) -> Result<Measurement<S, Zcdp, usize>, BuildError>
 where
-    D: Domain,
-    MI: Metric<Distance: Number>,
-    F: Fn(&D::Carrier, usize) -> i64 + Send + Sync + 'static,
+    S: Space<Distance: Number>,
+    F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
 {
+    let epsilon = &parameter::loss("ε", epsilon)?;
     let rate = epsilon.clone();
-    let map = PrivacyMap::new(space.metric.clone(), Zcdp, move |d_in: &MI::Distance| {
-        let loss = rate.mul(&d_in.number(), Round::Up).pow(2, Round::Up);
-        Ok(Rho::new(loss.div(&Exact::from(8u32), Round::Up)))
-    });
-    let epsilon = positive("ε", epsilon)?;
-    Ok(select(
+    let loss = move |changes: &Exact| concentrated(&rate, changes);
+    select(
         "exponential mechanism",
         space,
         scores,
         epsilon,
-        map,
+        (Zcdp, loss),
         ExponentialChoice::new,
-    ))
+    )
 }
 
-/// Report noisy max, as permute-and-flip (McKenna, Sheldon 2020 Thm 1): never worse than the exponential mechanism at
-/// the same ε, and the law of the maximum of scores with exponential noise (Ding et al. 2021).
+/// Report noisy max, as permute-and-flip (\[MS20\] Thm 1): never worse than the exponential mechanism at
+/// the same ε, and the law of the maximum of scores with exponential noise (\[DKS+21\]).
 ///
-/// ε per unit of distance, exactly as given.
+/// ε per started unit of distance, exactly as given; at distance `d` with a fractional Δ, `ε·⌈Δ·⌈d⌉⌉/Δ`.
 ///
 /// # Errors
-/// [`BuildError::NotPositive`] for ε.
-pub fn report_noisy_max<D, MI, F>(
-    space: Space<D, MI>,
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+pub fn report_noisy_max<S, F>(
+    space: S,
     scores: Scores<F>,
-    epsilon: &Exact,
-) -> Result<Measurement<D, MI, PureDp, usize>, BuildError>
+    epsilon: impl Parameter,
+) -> Result<Measurement<S, PureDp, usize>, BuildError>
 where
-    D: Domain,
-    MI: Metric<Distance: Number>,
-    F: Fn(&D::Carrier, usize) -> i64 + Send + Sync + 'static,
+    S: Space<Distance: Number>,
+    F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
 {
-    let map = PrivacyMap::linear(space.metric.clone(), PureDp, Epsilon::new(epsilon.clone()));
-    let epsilon = positive("ε", epsilon)?;
-    Ok(select(
+    let epsilon = &parameter::loss("ε", epsilon)?;
+    select(
         "report noisy max",
         space,
         scores,
         epsilon,
-        map,
+        pure(epsilon),
         PermuteAndFlip::new,
-    ))
+    )
+}
+
+/// Rounding of products and quotients is far less than this part of them.
+const SHRINK: (u128, u128) = ((1 << 100) - 1, 1 << 100);
+
+impl<F> Scores<F> {
+    /// The largest ε whose loss is within what is to be spent at distance 1, or less than `2^-99` of it less. With an
+    /// integer Δ a pure loss is spent exactly.
+    fn most_epsilon(
+        &self,
+        at_one_change: Exact,
+        within: impl Fn(&Exact, &Exact) -> bool,
+    ) -> Result<Exact, BuildError> {
+        let changes = self.changes()(&1u32);
+        let most = at_one_change.div(&changes, Round::Down);
+        if within(&most, &changes) {
+            return Ok(most);
+        }
+        let shrink = Exact::ratio(SHRINK.0, SHRINK.1);
+        let shrink = shrink.map_err(|source| BuildError::NotANumber { what: "ε", source })?;
+        Ok(most.mul(&shrink, Round::Down))
+    }
+
+    /// For a pure loss.
+    fn epsilon_spending(&self, epsilon: impl Parameter) -> Result<Exact, BuildError> {
+        let epsilon = parameter::loss("ε", epsilon)?;
+        self.most_epsilon(epsilon.clone(), |most, changes| {
+            *pure(most).1(changes).value() <= epsilon
+        })
+    }
+}
+
+/// [`exponential`] that costs this ε at distance 1, whatever Δ is: with an integer Δ the same, otherwise rounded down.
+///
+/// # Errors
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+pub fn exponential_for_epsilon<S, F>(
+    space: S,
+    scores: Scores<F>,
+    epsilon: impl Parameter,
+) -> Result<Measurement<S, PureDp, usize>, BuildError>
+where
+    S: Space<Distance: Number>,
+    F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+{
+    let epsilon = scores.epsilon_spending(epsilon)?;
+    exponential(space, scores, epsilon)
+}
+
+/// [`exponential_zcdp`] that costs this ρ at distance 1, or less by a relative `1e-14` at the most.
+///
+/// ```
+/// use mechanisms::selection::{Scores, exponential_for_rho};
+/// use odometer::Records;
+/// let tally = Scores::new(3, 1, |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64)?;
+/// let winner = exponential_for_rho(Records::new(), tally, "0.1")?;
+/// let spent = winner.map().loss(&1)?;
+/// assert!(*spent.value() <= "0.1".parse()? && *spent.value() > "0.099999999999999".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ρ.
+pub fn exponential_for_rho<S, F>(
+    space: S,
+    scores: Scores<F>,
+    rho: impl Parameter,
+) -> Result<Measurement<S, Zcdp, usize>, BuildError>
+where
+    S: Space<Distance: Number>,
+    F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+{
+    let rho = parameter::loss("ρ", rho)?;
+    let at_one = rho.times(8).sqrt(Round::Down);
+    let epsilon = scores.most_epsilon(at_one, |most, changes| {
+        *concentrated(most, changes).value() <= rho
+    })?;
+    exponential_zcdp(space, scores, epsilon)
+}
+
+/// [`report_noisy_max`] that costs this ε at distance 1, whatever Δ is: with an integer Δ the same, otherwise rounded
+/// down.
+///
+/// # Errors
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+pub fn report_noisy_max_for_epsilon<S, F>(
+    space: S,
+    scores: Scores<F>,
+    epsilon: impl Parameter,
+) -> Result<Measurement<S, PureDp, usize>, BuildError>
+where
+    S: Space<Distance: Number>,
+    F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+{
+    let epsilon = scores.epsilon_spending(epsilon)?;
+    report_noisy_max(space, scores, epsilon)
 }

@@ -1,6 +1,6 @@
 //! Sparse vector and above-threshold: any number of comparisons with thresholds, and only the answers "above" cost.
 //!
-//! This is Algorithm 7 of Lyu, Su and Li (PVLDB 2017), without numeric answers: one noise on the threshold for the whole
+//! This is Algorithm 7 of \[LSL17\], without numeric answers: one noise on the threshold for the whole
 //! run, fresh noise on every query, at most `c` answers "above". Several published variants are wrong; the tests refute
 //! them. It is charged once, when launched, and never per query.
 //!
@@ -13,15 +13,17 @@ use std::sync::Arc;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
-use measures::{Epsilon, Metric, Number, PrivacyMap, PureDp};
-use odometer::{AnyOf, Domain, Measurement, Space};
+use measures::{Epsilon, Number, PureDp};
+use odometer::{Connected, Measurement, OfRecords, Space};
 use queryable::{AskError, Machine, Queryable, Scope};
 
+pub use crate::sensitivity::{Counts, Directions, Free, KnownOn, Sensitivity, Together};
 use crate::{
     error::BuildError,
-    records::{Predicate, RecordMetric, RecordSpace},
+    parameter::{Parameter, positive},
+    records::Predicate,
     samplers::DiscreteLaplace,
-    selection::positive,
+    sensitivity::per_started_unit,
 };
 
 /// A comparison: is this query of the data at least the threshold?
@@ -33,67 +35,15 @@ pub struct Above<Q> {
     pub threshold: i64,
 }
 
-/// How much queries change per unit of distance, at the most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sensitivity {
-    by: u64,
-    together: bool,
-}
-
-impl Sensitivity {
-    /// One, in either direction.
-    pub const UNIT: Self = Self {
-        by: 1,
-        together: false,
-    };
-
-    /// Each query changes by at most this much, in either direction.
-    ///
-    /// # Errors
-    /// [`BuildError::NotPositive`].
-    pub fn free(by: u64) -> Result<Self, BuildError> {
-        Self::new(by, false)
-    }
-
-    /// Each query changes by at most this much, and between any two inputs one unit apart all queries change in the same
-    /// direction (or not at all): half of the noise suffices (Lyu, Su, Li 2017 §4.3).
-    ///
-    /// # Errors
-    /// [`BuildError::NotPositive`].
-    pub fn together(by: u64) -> Result<Self, BuildError> {
-        Self::new(by, true)
-    }
-
-    fn new(by: u64, together: bool) -> Result<Self, BuildError> {
-        match by {
-            0 => Err(BuildError::not_positive("the sensitivity", 0)),
-            _ => Ok(Self { by, together }),
-        }
-    }
-
-    /// That of counting queries: 1, and together if records are added or removed and not replaced.
-    pub fn of_counts<MI: RecordMetric>() -> Self {
-        Self {
-            by: 1,
-            together: !MI::REPLACES,
-        }
-    }
-
-    /// How many units of query noise an answer "above" costs.
-    fn shifts(&self) -> u64 {
-        if self.together { 1 } else { 2 }
-    }
-}
-
 /// The parameters of sparse vector: how many answers "above" before it halts, and its noise.
 ///
 /// ```
 /// use measures::SymmetricDistance;
 /// use mechanisms::sparse::{Above, Sensitivity, SparseVector};
-/// use odometer::Space;
-/// let ages = Space::any::<Vec<i64>>(SymmetricDistance);
+/// use odometer::Records;
+/// let ages = Records::<i64>::new();
 /// let sensitivity = Sensitivity::of_counts::<SymmetricDistance>();
-/// let svt = SparseVector::for_epsilon(&"1".parse()?, sensitivity, 2)?.of_counts(ages);
+/// let svt = SparseVector::for_epsilon(1, sensitivity, 2)?.of_counts(ages);
 /// assert_eq!(svt.map().loss(&1)?.to_string(), "1");
 ///
 /// let svt = svt.invoke(vec![30; 5000])?;
@@ -129,23 +79,23 @@ impl SparseVector {
     }
 
     /// With a loss of exactly ε per unit of distance, split between threshold and queries as 1 : (2c)^⅔, or 1 : c^⅔ for
-    /// queries that move together: that makes the comparisons most accurate (Lyu, Su, Li 2017 §4.2). The power is
+    /// queries that move together: that makes the comparisons most accurate (\[LSL17\] §4.2). The power is
     /// rounded down to an integer, so that the split is exact.
     ///
     /// # Errors
     /// [`BuildError::NotPositive`].
-    pub fn for_epsilon(
-        epsilon: &Exact,
-        sensitivity: Sensitivity,
+    pub fn for_epsilon<K: Directions>(
+        epsilon: impl Parameter,
+        sensitivity: Sensitivity<K>,
         positives: u32,
     ) -> Result<Self, BuildError> {
         let epsilon = positive("ε", epsilon)?;
         if positives == 0 {
             return Err(BuildError::not_positive("the number of positives", 0));
         }
-        let shifts = sensitivity.shifts() * u64::from(positives);
+        let shifts = K::SHIFTS * u64::from(positives);
         let share = RBig::from(two_thirds_power(shifts));
-        let by = RBig::from(sensitivity.by);
+        let by = RBig::from(sensitivity.per_unit());
         let threshold_epsilon = &epsilon / (RBig::ONE + &share);
         let query_epsilon = &threshold_epsilon * share;
         Self::new(
@@ -155,12 +105,15 @@ impl SparseVector {
         )
     }
 
-    /// Above-threshold: sparse vector that halts with its first answer "above" (Dwork, Roth 2014 Alg 1, with the better
+    /// Above-threshold: sparse vector that halts with its first answer "above" (\[DR14\] Alg 1, with the better
     /// split of ε).
     ///
     /// # Errors
     /// [`BuildError::NotPositive`].
-    pub fn above_threshold(epsilon: &Exact, sensitivity: Sensitivity) -> Result<Self, BuildError> {
+    pub fn above_threshold<K: Directions>(
+        epsilon: impl Parameter,
+        sensitivity: Sensitivity<K>,
+    ) -> Result<Self, BuildError> {
         Self::for_epsilon(epsilon, sensitivity, 1)
     }
 
@@ -169,59 +122,72 @@ impl SparseVector {
         (self.threshold_noise, self.query_noise)
     }
 
-    /// The loss per unit of distance: `Δ·(1/t_threshold + 2c/t_query)`, or with `c` in place of `2c` for queries that
-    /// move together (Lyu, Su, Li 2017 Thm 4 and 5; the proof shifts noise by whole numbers, so it holds for discrete
-    /// noise, integer queries and integer thresholds). Rounded up.
-    pub fn loss(&self, sensitivity: Sensitivity) -> Epsilon {
-        let shifts = sensitivity.shifts() * u64::from(self.positives);
+    /// The loss per started unit of distance: `Δ·(1/t_threshold + 2c/t_query)`, or with `c` in place of `2c` for
+    /// queries that move together (\[LSL17\] Thm 4 and 5; the proof shifts noise by whole numbers, so it holds for
+    /// discrete noise, integer queries and integer thresholds). Rounded up.
+    pub fn loss<K: Directions>(&self, sensitivity: Sensitivity<K>) -> Epsilon {
+        let shifts = K::SHIFTS * u64::from(self.positives);
         let rate = self.threshold_noise.rate() + self.query_noise.rate() * RBig::from(shifts);
-        let loss = Exact::from_rational(&(rate * RBig::from(sensitivity.by)), Round::Up);
+        let loss = Exact::from_rational(&(rate * RBig::from(sensitivity.per_unit())), Round::Up);
         Epsilon::new(loss.unwrap_or(Exact::INFINITY))
     }
 
     /// Sparse vector over queries of the author's choice. `evaluate` computes the query that a value of `Q` names.
     ///
     /// The author vouches that every query that a `Q` can name has this sensitivity, and that `evaluate` does not panic
-    /// because of the data. Loss per unit of distance: [`loss`](Self::loss).
-    pub fn measurement<D, MI, Q>(
+    /// because of the data. Loss per started unit of distance: [`loss`](Self::loss). Queries that move together are for
+    /// connected spaces: see [`KnownOn`].
+    pub fn measurement<S, Q, K>(
         &self,
-        space: Space<D, MI>,
-        sensitivity: Sensitivity,
-        evaluate: impl Fn(&D::Carrier, &Q) -> i64 + Send + Sync + 'static,
-    ) -> Measurement<D, MI, PureDp, Queryable<Above<Q>, bool>>
+        space: S,
+        sensitivity: Sensitivity<K>,
+        evaluate: impl Fn(&S::Data, &Q) -> i64 + Send + Sync + 'static,
+    ) -> Measurement<S, PureDp, Queryable<Above<Q>, bool>>
     where
-        D: Domain,
-        MI: Metric<Distance: Number>,
+        S: Space<Distance: Number>,
         Q: 'static,
+        K: KnownOn<S>,
     {
-        let map = PrivacyMap::linear(space.metric.clone(), PureDp, self.loss(sensitivity));
-        let evaluate: Arc<Evaluate<D::Carrier, Q>> = Arc::new(evaluate);
+        let per_unit = sensitivity.per_unit();
+        let map = per_started_unit(self.loss(sensitivity));
+        let evaluate: Arc<Evaluate<S::Data, Q>> = Arc::new(evaluate);
         let parameters = Arc::new(self.clone());
-        Measurement::new("sparse vector", space, map, move |data, scope| {
+        let measurement = Measurement::new("sparse vector", space, map, move |data, scope| {
             scope.spawn(Running {
                 data: Arc::clone(data),
                 evaluate: Arc::clone(&evaluate),
                 gate: Gate::new(&parameters),
             })
-        })
-        .with_parameter("positives", self.positives)
+        });
+        self.describe(measurement.with_parameter("sensitivity", per_unit))
+    }
+
+    /// The measurement with these parameters in its description.
+    pub(crate) fn describe<S: Space, A: 'static>(
+        &self,
+        measurement: Measurement<S, PureDp, A>,
+    ) -> Measurement<S, PureDp, A> {
+        let noise = |noise: &DiscreteLaplace| {
+            let (name, value) = noise.parameter();
+            format!("discrete Laplace, {name} {value}")
+        };
+        measurement
+            .with_parameter("positives", self.positives)
+            .with_parameter("threshold noise", noise(&self.threshold_noise))
+            .with_parameter("query noise", noise(&self.query_noise))
     }
 
     /// Sparse vector over counts of records. A predicate looks at one record at a time, so every count has sensitivity 1
     /// whatever the analyst names; counts move together when records are added or removed.
-    pub fn of_counts<T, MI, P>(
-        &self,
-        space: RecordSpace<T, MI>,
-    ) -> Measurement<AnyOf<Vec<T>>, MI, PureDp, Queryable<Above<P>, bool>>
+    pub fn of_counts<S, P>(&self, space: S) -> Measurement<S, PureDp, Queryable<Above<P>, bool>>
     where
-        T: Send + Sync + 'static,
-        MI: RecordMetric,
-        P: Predicate<T>,
+        S: OfRecords + Connected,
+        P: Predicate<S::Record>,
     {
-        let count = |records: &Vec<T>, predicate: &P| {
+        let count = |records: &Vec<S::Record>, predicate: &P| {
             records.iter().filter(|r| predicate.holds(r)).count() as i64
         };
-        self.measurement(space, Sensitivity::of_counts::<MI>(), count)
+        self.measurement(space, Sensitivity::of_counts::<S::Metric>(), count)
     }
 }
 

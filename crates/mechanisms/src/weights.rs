@@ -1,4 +1,4 @@
-//! Private multiplicative weights (Hardt, Rothblum 2010; Dwork, Roth 2014 Alg 14 and 15): any number of counting queries
+//! Private multiplicative weights (\[HR10\]; \[DR14\] Alg 14 and 15): any number of counting queries
 //! over a finite universe, answered from a public hypothesis about the data that is corrected only where it is wrong.
 //!
 //! Whether the hypothesis is wrong is asked of sparse vector; a correction uses one noisy count. Both are charged once,
@@ -11,26 +11,33 @@ use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{ChangeOneDistance, Epsilon, PrivacyMap, PureDp};
-use odometer::{Domain, Measurement, Space};
+use odometer::{Measurement, Space};
 use queryable::{AskError, Machine, Queryable, Scope};
 
 use crate::{
     error::BuildError,
-    noise::saturate,
+    noise::{described, saturate},
+    parameter::{self, Parameter, positive},
     samplers::DiscreteLaplace,
-    selection::positive,
     sparse::{Gate, Sensitivity, SparseVector},
 };
 
-/// All data sets of a fixed, public size over the universe `0..universe`.
+/// All data sets of a fixed, public size over the universe `0..universe`. Their distance is the number of records to
+/// replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Samples {
     universe: usize,
     size: usize,
 }
 
-impl Domain for Samples {
-    type Carrier = Vec<usize>;
+impl Space for Samples {
+    type Data = Vec<usize>;
+    type Distance = u32;
+    type Metric = ChangeOneDistance;
+
+    fn metric(&self) -> &ChangeOneDistance {
+        &ChangeOneDistance
+    }
 
     fn contains(&self, data: &Vec<usize>) -> bool {
         data.len() == self.size && data.iter().all(|&element| element < self.universe)
@@ -61,7 +68,7 @@ pub struct Estimate {
 ///
 /// ```
 /// use mechanisms::weights::{MultiplicativeWeights, Subset};
-/// let pmw = MultiplicativeWeights::for_epsilon(&"1".parse()?, 8, 10_000, 12, 500)?.measurement();
+/// let pmw = MultiplicativeWeights::for_epsilon(1, 8, 10_000, 12, 500)?.measurement();
 /// assert_eq!(pmw.map().loss(&1)?.to_string(), "1");
 /// let answers = pmw.invoke((0..10_000).map(|i| i % 3).collect())?; // three of eight elements occur
 /// let low = answers.ask(Subset::new(8, |i| i < 3))?;
@@ -70,7 +77,7 @@ pub struct Estimate {
 /// ```
 #[derive(Clone, Debug)]
 pub struct MultiplicativeWeights {
-    domain: Samples,
+    space: Samples,
     comparisons: Arc<SparseVector>,
     answer_noise: DiscreteLaplace,
     corrections: u32,
@@ -105,12 +112,12 @@ impl MultiplicativeWeights {
         let (threshold_noise, query_noise) = comparison_noise;
         let comparisons = SparseVector::new(corrections, threshold_noise, query_noise)?;
         Ok(Self {
-            domain: Samples { universe, size },
+            space: Samples { universe, size },
             comparisons: Arc::new(comparisons),
             answer_noise,
             corrections,
             threshold,
-            // η = α/2, where α is the error as a fraction (Dwork, Roth 2014 Alg 14).
+            // η = α/2, where α is the error as a fraction ([DR14] Alg 14).
             learning_rate: (threshold as f64 / size as f64 / 2.0).min(1.0),
         })
     }
@@ -120,13 +127,13 @@ impl MultiplicativeWeights {
     /// # Errors
     /// As [`new`](Self::new), and [`BuildError::NotPositive`] for ε.
     pub fn for_epsilon(
-        epsilon: &Exact,
+        epsilon: impl Parameter,
         universe: usize,
         size: usize,
         corrections: u32,
         threshold: i64,
     ) -> Result<Self, BuildError> {
-        let half = epsilon.div(&Exact::from(2u32), Round::Down);
+        let half = parameter::loss("ε", epsilon)?.div(&Exact::from(2u32), Round::Down);
         let comparisons = SparseVector::for_epsilon(&half, Sensitivity::UNIT, corrections)?;
         let scale = RBig::from(corrections) / positive("ε", &half)?;
         Self::new(
@@ -138,15 +145,15 @@ impl MultiplicativeWeights {
         )
     }
 
-    /// How many corrections suffice for an error of `threshold` records out of `size`, if no noise is larger than half of
-    /// it: `⌈4·ln|universe|/α²⌉` with `α = threshold/size` (Dwork, Roth 2014 Thm 4.11). Advice, in floating point.
+    /// How many corrections suffice for an error of `threshold` records out of `size`, if no noise is larger than half
+    /// of it: `⌈4·ln|universe|/α²⌉` with `α = threshold/size` (\[DR14\] Thm 4.11). Advice, in floating point.
     pub fn corrections_for(universe: usize, size: usize, threshold: i64) -> u32 {
         let alpha = threshold as f64 / size as f64;
         (4.0 * (universe as f64).ln() / (alpha * alpha)).ceil() as u32
     }
 
-    /// The loss for a changed record: sparse vector's at free sensitivity 1, and `corrections` noisy counts (Lyu, Su, Li
-    /// 2017 Thm 4 with numeric answers). Rounded up.
+    /// The loss for a changed record: sparse vector's at free sensitivity 1, and `corrections` noisy counts (\[LSL17\]
+    /// Thm 4 with numeric answers). Rounded up.
     pub fn loss(&self) -> Epsilon {
         let counts = self.answer_noise.rate() * RBig::from(self.corrections);
         let counts = Exact::from_rational(&counts, Round::Up).unwrap_or(Exact::INFINITY);
@@ -154,23 +161,25 @@ impl MultiplicativeWeights {
     }
 
     /// The measurement. Its queryable takes subsets of the universe; one of the wrong length is an invalid query.
-    pub fn measurement(
-        &self,
-    ) -> Measurement<Samples, ChangeOneDistance, PureDp, Queryable<Subset, Estimate>> {
-        let map = PrivacyMap::linear(ChangeOneDistance, PureDp, self.loss());
-        let space = Space::new(self.domain.clone(), ChangeOneDistance);
+    pub fn measurement(&self) -> Measurement<Samples, PureDp, Queryable<Subset, Estimate>> {
+        let map = PrivacyMap::per_replacement(PureDp, self.loss());
+        let space = self.space.clone();
         let parameters = Arc::new(self.clone());
         let start = move |data: &Arc<Vec<usize>>, scope: &mut Scope<'_>| {
             scope.spawn(Running {
                 data: Arc::clone(data),
                 gate: Gate::new(&parameters.comparisons),
-                hypothesis: Hypothesis::uniform(parameters.domain.universe),
+                hypothesis: Hypothesis::uniform(parameters.space.universe),
                 parameters: Arc::clone(&parameters),
             })
         };
-        Measurement::new("private multiplicative weights", space, map, start)
+        let measurement = Measurement::new("private multiplicative weights", space, map, start)
+            .with_parameter("universe", self.space.universe)
+            .with_parameter("size", self.space.size)
             .with_parameter("corrections", self.corrections)
-            .with_parameter("threshold", self.threshold)
+            .with_parameter("threshold", self.threshold);
+        let measurement = self.comparisons.describe(measurement);
+        described(measurement, &self.answer_noise)
     }
 }
 
@@ -214,12 +223,12 @@ impl Machine for Running {
 
     fn step(&mut self, subset: Subset, scope: &mut Scope<'_>) -> Result<Estimate, AskError> {
         let parameters = &self.parameters;
-        if subset.0.len() != parameters.domain.universe {
+        if subset.0.len() != parameters.space.universe {
             return Err(AskError::invalid("the subset is of another universe"));
         }
         let inside = self.data.iter().filter(|&&element| subset.0[element]);
         let truth = inside.count() as i128;
-        let guess = self.hypothesis.count(&subset, parameters.domain.size);
+        let guess = self.hypothesis.count(&subset, parameters.space.size);
         let threshold = i128::from(parameters.threshold);
         let off = truth - i128::from(guess);
         let wrong = self.gate.is_above(off, threshold, scope)?

@@ -2,14 +2,15 @@
 
 mod common;
 
-use auditor::{Input, audit, player};
+use auditor::{Input, audit};
 use common::*;
+use continual::{Identifier, Pair, Verifier};
 use exact::Exact;
 use mechanisms::{
     counter::Counter,
     samplers::{DiscreteGaussian, DiscreteLaplace},
 };
-use queryable::{AskError, Root, Round};
+use queryable::{AskError, Chain, Root, Round};
 
 #[test]
 fn the_counter_is_tight() {
@@ -26,19 +27,22 @@ fn the_counter_is_tight() {
 fn the_counter_withstands_adaptive_streams() {
     let counter = Counter::new(3, geometric(1, 4, 7)).unwrap();
     let claimed = counter.map().loss(&Exact::ONE).unwrap();
+    let continual = counter.continual();
+    // Streams that are chosen by what was seen: at distance 1, so one step differs, by one.
     let build = |input: Input, root: &Root| {
-        let running = root.spawn(counter.machine())?;
-        Ok(player(move |(zero, one): (i64, i64)| {
-            running.ask(input.pick(zero, one))
-        }))
+        let running = continual.invoke_in(root, ().into());
+        let running = running.map_err(|error| AskError::failed(error.to_string()))?;
+        let function = continual.space().function(&Exact::ONE);
+        root.postprocess(
+            &running,
+            Chain::new(Verifier::new(function), Identifier::new(input)),
+        )
     };
-    // Every step is the same under both inputs, but for one, which the adversary chooses by what it has seen.
-    let offer = |history: &[Round<(i64, i64), i64>]| {
-        let differed = history.iter().any(|round| round.query.0 != round.query.1);
-        if differed {
-            vec![(0, 0)]
-        } else {
-            vec![(0, 0), (0, 1)]
+    let offer = |history: &[Round<Pair<i64>, i64>]| {
+        let differed = history.iter().any(|round| !round.query.is_identical());
+        match differed {
+            true => vec![Pair::same(0)],
+            false => vec![Pair::same(0), Pair::new(0, 1)],
         }
     };
     let report = audit(build).asking(3, offer).unwrap();
@@ -73,7 +77,7 @@ fn the_gaussian_counter_claims_its_levels() {
 
 #[test]
 fn counts_are_as_accurate_as_published() {
-    // Chan, Shi, Song 2011 Thm 3.5: with b = levels/ε, each answer is within b·√(8·levels)·ln(2/β) with probability
+    // [CSS11] Thm 3.5: with b = levels/ε, each answer is within b·√(8·levels)·ln(2/β) with probability
     // 1 − β; here for all steps at once, β = 0.01/steps.
     let steps = 1024u64;
     let levels = 11.0f64;

@@ -5,11 +5,9 @@ mod common;
 use common::*;
 use dashu_int::IBig;
 use exact::{Exact, Round};
-use measures::{
-    ChangeOneDistance, EpsilonDelta, L1Distance, L2Distance, Neighbouring, Number, Rho,
-    SymmetricDistance,
-};
+use measures::{EpsilonDelta, L1Distance, L2Distance, Neighbouring, Number, Rho};
 use mechanisms::{
+    BuildError,
     additive::{Bounds, Vectors, add_noise, add_noise_to_vector, count, histogram, sum},
     decimal::{Grid, add_noise_on_grid, sum_on_grid},
     noise::ApproxGaussian,
@@ -19,8 +17,10 @@ use mechanisms::{
     },
     samplers::{DiscreteGaussian, DiscreteLaplace},
     selection::{Scores, exponential, exponential_zcdp, report_noisy_max},
+    sparse::{Sensitivity, SparseVector},
+    weights::MultiplicativeWeights,
 };
-use odometer::Space;
+use odometer::Records;
 use queryable::coins::Distribution;
 
 #[test]
@@ -99,8 +99,8 @@ fn laplace_noise_is_tight() {
 
 #[test]
 fn gaussian_noise_has_the_divergence_it_claims() {
-    // Σ p^α q^(1−α) over the enumerated integers: at a whole shift it is e^(α(α−1)/2σ²) exactly (Canonne, Kamath,
-    // Steinke 2020 Prop 5), and so the claimed ρ is tight.
+    // Σ p^α q^(1−α) over the enumerated integers: at a whole shift it is e^(α(α−1)/2σ²) exactly ([CKS20] Prop 5), and
+    // so the claimed ρ is tight.
     let noise = DiscreteGaussian::with_scale(ratio(2, 1))
         .unwrap()
         .enumerating(60);
@@ -138,8 +138,8 @@ fn gaussian_noise_has_the_divergence_it_claims() {
 
 #[test]
 fn counts_sums_and_histograms_are_tight() {
-    let records = Space::any::<Vec<i64>>(SymmetricDistance);
-    let replaced = Space::any::<Vec<i64>>(ChangeOneDistance);
+    let records = Records::<i64>::new();
+    let replaced = Records::<i64>::replaced();
     let noise = || geometric(1, 2, 30);
 
     let even = count(records, noise(), |x| x % 2 == 0);
@@ -163,8 +163,7 @@ fn counts_sums_and_histograms_are_tight() {
     let report = audit_answer(&bars, vec![0], vec![1]);
     is_tight(&report, bars.map().loss(&1).unwrap().value(), 1e-6);
 
-    let pair = Vectors::of_length(2).unwrap();
-    let vector = add_noise_to_vector(Space::new(pair.clone(), L1Distance), noise());
+    let vector = add_noise_to_vector(Vectors::of_length(2, L1Distance).unwrap(), noise());
     let report = audit_answer(&vector, vec![0, 0], vec![1, -1]);
     is_tight(
         &report,
@@ -172,7 +171,7 @@ fn counts_sums_and_histograms_are_tight() {
         1e-6,
     );
     let vector = add_noise_to_vector(
-        Space::new(pair, L2Distance),
+        Vectors::of_length(2, L2Distance).unwrap(),
         DiscreteGaussian::new(ratio(4, 1)).unwrap(),
     );
     assert_eq!(
@@ -184,8 +183,8 @@ fn counts_sums_and_histograms_are_tight() {
 #[test]
 fn gaussian_counts_and_histograms_claim_their_norms() {
     let noise = || DiscreteGaussian::new(ratio(100, 1)).unwrap();
-    let records = Space::any::<Vec<usize>>(SymmetricDistance);
-    let replaced = Space::any::<Vec<usize>>(ChangeOneDistance);
+    let records = Records::<usize>::new();
+    let replaced = Records::<usize>::replaced();
     let claimed = |map: &measures::PrivacyMap<_, _>| map.loss(&3).unwrap();
     assert_eq!(
         claimed(count(records, noise(), |_| true).map()),
@@ -216,7 +215,7 @@ fn decimals_are_as_private_as_claimed() {
         1e-7,
     );
 
-    let records = Space::any::<Vec<f64>>(SymmetricDistance);
+    let records = Records::<f64>::new();
     let grid = Grid::new(1).unwrap();
     let total = sum_on_grid(records, grid, geometric(1, 2, 30), (-0.2, 0.3), |x| *x).unwrap();
     for extreme in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300] {
@@ -238,7 +237,7 @@ fn decimals_are_as_private_as_claimed() {
 #[test]
 fn selections_are_tight() {
     // One candidate gains a point and the other loses one; the first is far behind, so its normalizer hardly moves.
-    let space = Space::any::<Vec<i64>>(SymmetricDistance);
+    let space = Records::<i64>::new();
     let scores = || Scores::new(2, &Exact::ONE, |data: &Vec<i64>, i| data[i]).unwrap();
     let epsilon = exact("0.5");
     let (zero, one) = (vec![0, 40], vec![1, 39]);
@@ -274,6 +273,38 @@ fn selections_are_tight() {
 
 fn scores_of_one() -> Scores<impl Fn(&Vec<i64>, usize) -> i64 + Send + Sync + 'static> {
     Scores::new(1, &Exact::ONE, |_: &Vec<i64>, _| 0).unwrap()
+}
+
+/// Parameters that would take for ever are refused when a mechanism is built, and no score makes it fail later.
+#[test]
+fn parameters_are_bounded_and_scores_are_not() {
+    let space = Records::<i64>::new();
+    let scores = |sensitivity: &Exact| Scores::new(2, sensitivity, |data: &Vec<i64>, i| data[i]);
+    let [tiny, huge] = ["1*2^-2047", "1*2^2047"].map(exact);
+    for (epsilon, sensitivity) in [(&tiny, &huge), (&huge, &tiny), (&tiny, &tiny)] {
+        let root = queryable::Root::seeded([4; 32]);
+        for choice in [
+            exponential(space, scores(sensitivity).unwrap(), epsilon).unwrap(),
+            report_noisy_max(space, scores(sensitivity).unwrap(), epsilon).unwrap(),
+        ] {
+            let data = vec![i64::MIN, i64::MAX];
+            assert!(choice.invoke_in(&root, data.into()).unwrap() < 2);
+            choice.map().loss(&u32::MAX).unwrap();
+        }
+    }
+    let too_long = |error: &BuildError| matches!(error, BuildError::TooLong { .. });
+    for long in ["1e-4096", "1e4000"].map(exact) {
+        assert!(too_long(&scores(&long).err().unwrap()));
+        let unit = scores(&Exact::ONE).unwrap();
+        assert!(too_long(&exponential(space, unit, &long).err().unwrap()));
+        let free = Sensitivity::UNIT;
+        assert!(too_long(
+            &SparseVector::for_epsilon(&long, free, 1).unwrap_err()
+        ));
+        assert!(MultiplicativeWeights::for_epsilon(&long, 2, 10, 1, 1).is_err());
+        let noise = DiscreteGaussian::with_scale(ratio(5, 1)).unwrap();
+        assert!(too_long(&ApproxGaussian::new(noise, long).unwrap_err()));
+    }
 }
 
 #[test]
@@ -314,7 +345,7 @@ fn extremes_saturate_and_do_not_fail() {
             assert!(answer.abs_diff(end) < 100_000, "{seed}");
         }
     }
-    let records = Space::any::<Vec<i64>>(SymmetricDistance);
+    let records = Records::<i64>::new();
     let total = sum(
         records,
         noise(),
@@ -332,7 +363,7 @@ fn extremes_saturate_and_do_not_fail() {
     let expected = 3u32.number().times(1 << 63).div(&exact("1000"), Round::Up);
     assert_eq!(*total.map().loss(&3).unwrap().value(), expected);
     assert!(Bounds::new(1, 0).is_err());
-    assert!(Vectors::of_length(0).is_err());
+    assert!(Vectors::of_length(0, L1Distance).is_err());
     assert!(histogram(records, noise(), 0, |_| 0).is_err());
 }
 
@@ -343,7 +374,7 @@ fn maps_convert_to_the_other_measures() {
     use measures::convert::{
         PureToApprox, PureToGaussian, PureToRenyi, PureToZcdp, ZcdpToApprox, ZcdpToRenyi,
     };
-    let records = Space::any::<Vec<i64>>(SymmetricDistance);
+    let records = Records::<i64>::new();
     let at_two = RenyiDp::new(2u32.into()).unwrap();
     let rr = randomized_response(probability(3, 4)).unwrap();
     let report = audit_answer(&rr, false, true);
@@ -394,12 +425,12 @@ fn the_theorem_of_one_coordinate_is_used_for_one_coordinate() {
     let noise = DiscreteGaussian::with_scale(ratio(2, 1)).unwrap();
     let noise = ApproxGaussian::new(noise, exact("1")).unwrap();
     let bars = |d_in: u32| {
-        let space = Space::any::<Vec<usize>>(SymmetricDistance);
+        let space = Records::<usize>::new();
         let bars = histogram(space, noise.clone(), 2, |x| *x).unwrap();
         bars.map().loss(&d_in).unwrap()
     };
     let vector = |d_in: u64| {
-        let space = Space::new(Vectors::of_length(2).unwrap(), L1Distance);
+        let space = Vectors::of_length(2, L1Distance).unwrap();
         let vector = add_noise_to_vector(space, noise.clone());
         vector.map().loss(&Exact::from(d_in)).unwrap()
     };
@@ -445,7 +476,7 @@ fn the_exact_delta_of_gaussian_noise_is_exact() {
     };
     assert!(measures::Loss::at_most(&at("0.5"), &at("1")));
     assert_eq!(at("0"), EpsilonDelta::ZERO);
-    let replaced = Space::any::<Vec<usize>>(ChangeOneDistance);
+    let replaced = Records::<usize>::replaced();
     let bars = histogram(replaced, approx, 2, |x| *x).unwrap();
     let general = measures::convert::zcdp_delta(&"0.25".parse().unwrap(), &exact("1"));
     assert_eq!(*bars.map().loss(&1).unwrap().delta(), general);

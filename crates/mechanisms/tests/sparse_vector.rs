@@ -1,5 +1,5 @@
 //! Exact audits of sparse vector and of what is built on it, how tight its loss is, and the published variants that are
-//! wrong (catalogue of Lyu, Su, Li 2017, Fig. 1).
+//! wrong (catalogue of \[LSL17\] Fig. 1).
 
 mod common;
 
@@ -9,14 +9,14 @@ use auditor::{Factor, Input, Report, audit};
 use common::*;
 use dashu_int::IBig;
 use exact::{Exact, Round};
-use measures::{ChangeOneDistance, SymmetricDistance};
+use measures::SymmetricDistance;
 use mechanisms::{
     monitor::Monitor,
     samplers::DiscreteLaplace,
-    sparse::{Above, Sensitivity, SparseVector},
+    sparse::{Above, KnownOn, Sensitivity, SparseVector},
     weights::{MultiplicativeWeights, Subset},
 };
-use odometer::{Odometer, Space};
+use odometer::{Odometer, Records};
 use queryable::{
     AskError, Machine, Root, Scope,
     coins::{Distribution, Probability},
@@ -28,16 +28,14 @@ fn above<Q>(query: Q, threshold: i64) -> Above<Q> {
 }
 
 /// Queries by index, values given by the data: every pattern of changes by one is possible.
-fn by_index(
+fn by_index<K>(
     parameters: &SparseVector,
-    sensitivity: Sensitivity,
-) -> odometer::Measurement<
-    odometer::AnyOf<Vec<i64>>,
-    SymmetricDistance,
-    measures::PureDp,
-    queryable::Queryable<Above<usize>, bool>,
-> {
-    let space = Space::any::<Vec<i64>>(SymmetricDistance);
+    sensitivity: Sensitivity<K>,
+) -> odometer::Measurement<Records<i64>, measures::PureDp, queryable::Queryable<Above<usize>, bool>>
+where
+    K: KnownOn<Records<i64>>,
+{
+    let space = Records::<i64>::new();
     parameters.measurement(space, sensitivity, |data: &Vec<i64>, i: &usize| data[*i])
 }
 
@@ -104,11 +102,10 @@ fn the_loss_of_sparse_vector_is_tight() {
     // both shifts of the last query (or the only one, if it moves as the others do): the whole loss is spent.
     let noise = (&geometric(1, 2, 60), &geometric(1, 2, 60));
     let parameters = SparseVector::new(1, noise.0.clone(), noise.1.clone()).unwrap();
-    for (sensitivity, last) in [
-        (Sensitivity::free(1).unwrap(), 1),
-        (Sensitivity::together(1).unwrap(), 0),
-    ] {
-        let claimed = parameters.loss(sensitivity).value().to_f64(Round::Up);
+    let free = parameters.loss(Sensitivity::free(1).unwrap());
+    let together = parameters.loss(Sensitivity::together(1).unwrap());
+    for (claimed, last) in [(free, 1), (together, 0)] {
+        let claimed = claimed.value().to_f64(Round::Up);
         let odds = view(noise, (0, 3000), (last, 1)) / view(noise, (1, 3000), (0, 1));
         let attained = odds.ln();
         assert!(attained <= claimed + 1e-9 && attained > 0.99 * claimed);
@@ -118,13 +115,12 @@ fn the_loss_of_sparse_vector_is_tight() {
 #[test]
 fn epsilon_is_spent_exactly() {
     for (epsilon, positives, by) in [("1", 1, 1), ("0.3", 7, 2), ("2.5", 40, 3)] {
-        for sensitivity in [
-            Sensitivity::free(by).unwrap(),
-            Sensitivity::together(by).unwrap(),
-        ] {
-            let svt = SparseVector::for_epsilon(&exact(epsilon), sensitivity, positives).unwrap();
-            assert_eq!(*svt.loss(sensitivity).value(), exact(epsilon));
-        }
+        let (free, together) = (Sensitivity::free(by), Sensitivity::together(by));
+        let (free, together) = (free.unwrap(), together.unwrap());
+        let svt = SparseVector::for_epsilon(exact(epsilon), free, positives).unwrap();
+        assert_eq!(*svt.loss(free).value(), exact(epsilon));
+        let svt = SparseVector::for_epsilon(exact(epsilon), together, positives).unwrap();
+        assert_eq!(*svt.loss(together).value(), exact(epsilon));
     }
     let unit = Sensitivity::UNIT;
     assert!(SparseVector::for_epsilon(&Exact::ZERO, unit, 1).is_err());
@@ -136,9 +132,9 @@ fn epsilon_is_spent_exactly() {
 
 #[test]
 fn it_is_charged_once_and_never_per_query() {
-    let records = Space::any::<Vec<i64>>(SymmetricDistance);
+    let records = Records::<i64>::new();
     let sensitivity = Sensitivity::of_counts::<SymmetricDistance>();
-    let svt = SparseVector::for_epsilon(&exact("0.5"), sensitivity, 1)
+    let svt = SparseVector::for_epsilon(exact("0.5"), sensitivity, 1)
         .unwrap()
         .of_counts(records);
     let odometer = Odometer::new(records, measures::Basic::new(measures::PureDp));
@@ -156,24 +152,20 @@ fn it_is_charged_once_and_never_per_query() {
 
 #[test]
 fn counts_cost_more_when_records_are_replaced() {
-    let svt = SparseVector::for_epsilon(&exact("1"), Sensitivity::UNIT, 3).unwrap();
-    let replaced = svt.of_counts::<i64, _, std::ops::RangeInclusive<i64>>(Space::any::<Vec<i64>>(
-        ChangeOneDistance,
-    ));
-    let added = svt.of_counts::<i64, _, std::ops::RangeInclusive<i64>>(Space::any::<Vec<i64>>(
-        SymmetricDistance,
-    ));
+    let svt = SparseVector::for_epsilon(exact("1"), Sensitivity::UNIT, 3).unwrap();
+    let replaced = svt.of_counts::<_, std::ops::RangeInclusive<i64>>(Records::<i64>::replaced());
+    let added = svt.of_counts::<_, std::ops::RangeInclusive<i64>>(Records::<i64>::new());
     assert_eq!(*replaced.map().loss(&1).unwrap().value(), exact("1"));
     assert!(*added.map().loss(&1).unwrap().value() < exact("1"));
 }
 
 #[test]
 fn comparisons_are_as_accurate_as_published() {
-    // Dwork, Roth 2014 Thm 3.24: with k queries, ε split in halves and α = 8(ln k + ln(2/β))/ε, all answers are right
+    // [DR14] Thm 3.24: with k queries, ε split in halves and α = 8(ln k + ln(2/β))/ε, all answers are right
     // outside of α with probability 1 − β. Ours splits better, so its error is smaller.
     let (k, beta, epsilon) = (500, 0.01f64, 1.0);
     let alpha = (8.0 * ((k as f64).ln() + (2.0 / beta).ln()) / epsilon) as i64;
-    let svt = SparseVector::above_threshold(&exact("1"), Sensitivity::free(1).unwrap()).unwrap();
+    let svt = SparseVector::above_threshold(exact("1"), Sensitivity::free(1).unwrap()).unwrap();
     let svt = by_index(&svt, Sensitivity::free(1).unwrap());
     let mut failures = 0;
     for seed in 0..100 {
@@ -220,12 +212,12 @@ fn multiplicative_weights_are_as_private_as_claimed() {
 
 #[test]
 fn multiplicative_weights_are_as_accurate_as_published() {
-    // Dwork, Roth 2014 Thm 4.11 and 4.14: at most 4·ln|X|/α² corrections, and every answer within α of the truth as long
+    // [DR14] Thm 4.11 and 4.14: at most 4·ln|X|/α² corrections, and every answer within α of the truth as long
     // as the noise stays below a fraction of α.
     let (universe, size, threshold) = (16, 40_000, 10_000);
     let corrections = MultiplicativeWeights::corrections_for(universe, size, threshold);
     let pmw =
-        MultiplicativeWeights::for_epsilon(&exact("2"), universe, size, corrections, threshold)
+        MultiplicativeWeights::for_epsilon(exact("2"), universe, size, corrections, threshold)
             .unwrap();
     assert_eq!(*pmw.loss().value(), exact("2"));
     let data: Arc<Vec<usize>> = Arc::new((0..size).map(|i| (i * i) % 5).collect());
@@ -330,7 +322,7 @@ fn is_refuted(report: &Report<(i64, i64), Answer>, factor: u64) {
 
 #[test]
 fn algorithm_2_is_right() {
-    // Dwork, Roth 2014: threshold noise c/ε₁, drawn anew after each positive; query noise 2c/ε₂. With c = 2 and all
+    // [DR14]: threshold noise c/ε₁, drawn anew after each positive; query noise 2c/ε₂. With c = 2 and all
     // ratios 1/6: ε = 2 ln 6 + 4 ln 6.
     let variant = Variant {
         threshold: geometric(1, 6, 4),
@@ -346,7 +338,7 @@ fn algorithm_2_is_right() {
 
 #[test]
 fn algorithm_3_leaks_by_its_numeric_answers() {
-    // Roth 2011: noise 1/ε₁ and c/ε₂, and the same query noise shown. With c = 1 and ratios 1/5 it claims e^ε = 25.
+    // [Rot11]: noise 1/ε₁ and c/ε₂, and the same query noise shown. With c = 1 and ratios 1/5 it claims e^ε = 25.
     let variant = Variant {
         threshold: geometric(1, 5, 6),
         query: Some(geometric(1, 5, 6)),
@@ -359,7 +351,7 @@ fn algorithm_3_leaks_by_its_numeric_answers() {
 
 #[test]
 fn algorithm_4_forgets_the_number_of_positives() {
-    // Lee, Clifton 2014: ε₁ = ε/4, ε₂ = 3ε/4, query noise 1/ε₂ for any c. With ratios 1/2 and 1/8 it claims e^ε = 16.
+    // [LC14]: ε₁ = ε/4, ε₂ = 3ε/4, query noise 1/ε₂ for any c. With ratios 1/2 and 1/8 it claims e^ε = 16.
     let variant = Variant {
         threshold: geometric(1, 2, 16),
         query: Some(geometric(1, 8, 5)),
@@ -376,7 +368,7 @@ fn algorithm_4_forgets_the_number_of_positives() {
 
 #[test]
 fn algorithm_5_without_query_noise_has_no_guarantee() {
-    // Stoddard et al. 2014: "below" for (0 | 1) and "above" for (1 | 0) is impossible under one input.
+    // [SCM14]: "below" for (0 | 1) and "above" for (1 | 0) is impossible under one input.
     let variant = Variant {
         threshold: geometric(1, 2, 50),
         query: None,
@@ -392,7 +384,7 @@ fn algorithm_5_without_query_noise_has_no_guarantee() {
 
 #[test]
 fn algorithm_6_without_a_cutoff_has_no_guarantee() {
-    // Chen et al. 2015: noise 1/ε₁ and 1/ε₂, and no end. With ratios 1/5 it claims e^ε = 25.
+    // [CXZX15]: noise 1/ε₁ and 1/ε₂, and no end. With ratios 1/5 it claims e^ε = 25.
     let variant = Variant {
         threshold: geometric(1, 5, 5),
         query: Some(geometric(1, 5, 5)),

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::*;
-use measures::{ApproxZcdp, Basic, Loss, PrivacyMap, SymmetricDistance};
+use measures::{ApproxZcdp, Basic, Loss, PrivacyMap};
 use odometer_model::{LaunchError, Measurement, Odometer};
 use queryable::{AskError, Queryable, Scope, machine};
 
@@ -14,8 +14,12 @@ fn exactly_what_fits_is_admitted_and_every_account_agrees() {
     many_schedules(|| {
         let organisation = filter("3");
         let (one, other) = (
-            organisation.nest_capped(1, epsilon("2")).unwrap(),
-            organisation.nest().unwrap(),
+            organisation
+                .nested("inner")
+                .capped(1, epsilon("2"))
+                .open()
+                .unwrap(),
+            organisation.nested("inner").open().unwrap(),
         );
         let unit = query("1");
         let threads = [one.clone(), other.clone()].map(|session| {
@@ -38,10 +42,14 @@ fn exactly_what_fits_is_admitted_and_every_account_agrees() {
 fn three_levels_charge_all_or_none() {
     many_schedules(|| {
         let top = filter("1");
-        let middle = top.nest_capped(1, epsilon("1")).unwrap();
+        let middle = top.nested("inner").capped(1, epsilon("1")).open().unwrap();
         let (deep, shallow) = (
-            middle.nest_capped(1, epsilon("1")).unwrap(),
-            top.nest().unwrap(),
+            middle
+                .nested("inner")
+                .capped(1, epsilon("1"))
+                .open()
+                .unwrap(),
+            top.nested("inner").open().unwrap(),
         );
         let threads = [deep.clone(), shallow.clone(), middle.clone()]
             .map(|session| spawn(move || admitted(&session, &query("1"))));
@@ -91,7 +99,7 @@ fn conditions_and_rests_are_single_operations() {
 fn questions_never_fall_and_end_exact() {
     many_schedules(|| {
         let session = odometer();
-        let child = session.nest().unwrap();
+        let child = session.nested("inner").open().unwrap();
         let launching = spawn(move || {
             let (one, other) = (query("1"), query("1"));
             for query in [&one, &other, &one] {
@@ -119,15 +127,11 @@ fn only_one_leaf_has_the_turn_of_a_sequential_account() {
         let session = Odometer::new(records(), rule)
             .open_in(&root(), Arc::new(vec![]))
             .unwrap();
-        let cost = || {
-            PrivacyMap::new(SymmetricDistance, ApproxZcdp, |_| {
-                Ok("(0.1, 0)".parse().unwrap())
-            })
-        };
+        let cost = || PrivacyMap::new(ApproxZcdp, |_| Ok("(0.1, 0)".parse().unwrap()));
         let query = Measurement::new("query", records(), cost(), |_, scope| {
             scope.spawn(machine(|x: u64, _: &mut Scope<'_>| Ok(x)))
         });
-        let threads = [session.nest().unwrap(), session.clone()].map(|session| {
+        let threads = [session.nested("inner").open().unwrap(), session.clone()].map(|session| {
             let query = query.clone();
             spawn(move || session.launch(&query))
         });
@@ -175,8 +179,8 @@ fn everything_at_once_ends() {
     many_schedules(|| {
         let top = filter("10");
         let (left, right) = (
-            top.nest_capped(1, epsilon("5")).unwrap(),
-            top.nest().unwrap(),
+            top.nested("inner").capped(1, epsilon("5")).open().unwrap(),
+            top.nested("inner").open().unwrap(),
         );
         let threads = [
             {
@@ -195,7 +199,11 @@ fn everything_at_once_ends() {
                 spawn(move || {
                     left.remaining(&1).unwrap();
                     top.launch(&query("1")).unwrap();
-                    left.nest().unwrap().launch(&query("1")).unwrap();
+                    left.nested("inner")
+                        .open()
+                        .unwrap()
+                        .launch(&query("1"))
+                        .unwrap();
                 })
             },
         ];

@@ -3,16 +3,16 @@
 use std::{fmt, sync::Arc};
 
 use measures::{
-    ChildLoss, FixedRule, Interleaving, Loss as _, Measure as _, Metric, PrivacyMap, Rule,
+    ChildLoss, FixedRule, Interleaving, IntoLoss, Loss, LossError, Measure as _, PrivacyMap, Rule,
     RuleError,
 };
-use queryable::{Root, Scope, Sequence};
+use queryable::{AskError, Scope, Sequence};
 
 use crate::{
-    bill::Quote,
-    error::LaunchError,
-    measurement::Measurement,
-    space::{Domain, Space},
+    error::{LaunchError, OpenError},
+    measurement::{Head, Measurement},
+    session::watch::{Fused, Watch},
+    space::Space,
     sync::{Mutex, lock},
 };
 
@@ -23,20 +23,19 @@ enum Order {
     Any,
 }
 
-/// A composition of measurements whose losses at distance `d_in` are fixed up front (seed 000 §5.1, 003 §4): which
-/// measurements they are may still be chosen adaptively. Its rule may be any [`FixedRule`].
+/// A composition of measurements whose losses at distance `d_in` are fixed up front (\[HST+23\] §5.1, \[HSV25\] §4):
+/// which measurements they are may still be chosen adaptively. Its rule may be any [`FixedRule`].
 ///
 /// ```
 /// use measures::fixed::OptimalPure;
-/// use measures::{Epsilon, PrivacyMap, PureDp, SymmetricDistance};
-/// use odometer::{Compositor, Measurement, Space};
-/// let records = Space::any::<Vec<i64>>(SymmetricDistance);
-/// let tenth: Epsilon = "0.1".parse()?;
+/// use measures::{PrivacyMap, PureDp};
+/// use odometer::{Compositor, Measurement, Records};
+/// let records = Records::<i64>::new();
 /// let optimal = OptimalPure::new("1e-6".parse()?)?;
-/// let compositor = Compositor::new(records, optimal, 1, vec![tenth.clone(); 100]).measurement()?;
+/// let compositor = Compositor::new(records, optimal, 1, vec!["0.1"; 100]).measurement()?;
 /// assert!(*compositor.map().loss(&1)?.epsilon() < "5".parse()?); // the sum would be 10
 ///
-/// let map = PrivacyMap::linear(SymmetricDistance, PureDp, tenth);
+/// let map = PrivacyMap::per_record(PureDp, "0.1")?;
 /// let query = Measurement::new("query", records, map, |_, _| Ok(42));
 /// let composition = compositor.invoke(vec![1, 2, 3])?;
 /// for _ in 0..100 {
@@ -45,33 +44,44 @@ enum Order {
 /// assert!(composition.launch(&query).is_err()); // no slot is left
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Compositor<D: Domain, MI: Metric, R: FixedRule> {
-    space: Space<D, MI>,
+pub struct Compositor<S: Space, R: FixedRule> {
+    space: S,
     rule: R,
-    d_in: MI::Distance,
-    losses: Vec<ChildLoss<R>>,
+    d_in: S::Distance,
+    losses: Result<Vec<ChildLoss<R>>, LossError>,
     order: Order,
+    watch: Option<Watch>,
 }
 
-impl<D: Domain, MI: Metric, R: FixedRule> Compositor<D, MI, R> {
-    /// Slots with these losses at distance `d_in`, to be taken in this order.
-    pub fn new(
-        space: Space<D, MI>,
+impl<S: Space, R: FixedRule> Compositor<S, R> {
+    /// Slots with these losses at distance `d_in`, to be taken in this order. Text that is no loss is an error of
+    /// [`measurement`](Self::measurement).
+    pub fn new<L: IntoLoss<ChildLoss<R>>>(
+        space: S,
         rule: R,
-        d_in: MI::Distance,
-        losses: Vec<ChildLoss<R>>,
+        d_in: S::Distance,
+        losses: impl IntoIterator<Item = L>,
     ) -> Self {
         Self {
             space,
             rule,
             d_in,
-            losses,
+            losses: losses.into_iter().map(IntoLoss::into_loss).collect(),
             order: Order::AsGiven,
+            watch: None,
         }
     }
 
-    /// The slots may be taken in any order, chosen adaptively (003 Thm 4.12). For rules whose children may interleave:
-    /// each slot is then a universal mechanism that waits for its measurement (000 Lemma 4.5).
+    /// Its compositions tell this watch which transformation has failed on their data. See [`Watch`].
+    pub fn watched(mut self, watch: &Watch) -> Self {
+        self.watch = Some(watch.clone());
+        self
+    }
+
+    /// The slots may be taken in any order, chosen adaptively. For rules whose children may interleave: each slot is
+    /// then a universal mechanism (\[HST+23\] Lemma 4.5), which waits for its measurement and is as private as the slot
+    /// in any measure, since against a deterministic adversary it *is* that measurement; and the slots compose by the
+    /// rule's own theorem. (For (ε, δ) with every ε > 0 and discrete answers, \[HSV25\] Thm 4.12 says so directly.)
     pub fn in_any_order(mut self) -> Self {
         self.order = Order::Any;
         self
@@ -80,13 +90,12 @@ impl<D: Domain, MI: Metric, R: FixedRule> Compositor<D, MI, R> {
     /// The composition as a measurement. Its loss up to `d_in` is what the rule gives, and infinite beyond.
     ///
     /// # Errors
-    /// [`LaunchError::Rule`] if the rule does not take these losses; [`LaunchError::Unsupported`] for any order under a
+    /// [`OpenError::Rule`] if the rule does not take these losses; [`OpenError::Sequential`] for any order under a
     /// sequential rule.
-    pub fn measurement(self) -> Result<ComposedBy<D, MI, R>, LaunchError> {
+    pub fn measurement(self) -> Result<ComposedBy<S, R>, OpenError> {
         let sequential = matches!(R::INTERLEAVING, Interleaving::Sequential);
         if sequential && self.order == Order::Any {
-            let why = "slots can be taken in any order only if the rule's children may interleave";
-            return Err(LaunchError::Unsupported(why.into()));
+            return Err(OpenError::Sequential);
         }
         let Self {
             space,
@@ -94,24 +103,27 @@ impl<D: Domain, MI: Metric, R: FixedRule> Compositor<D, MI, R> {
             d_in,
             losses,
             order,
+            watch,
         } = self;
         let measure = rule.child();
+        let losses = losses.map_err(RuleError::Loss)?;
         for loss in &losses {
             measure.check(loss).map_err(RuleError::Loss)?;
         }
+        // As what is launched will be: a measurement with a slot's own loss fits into it.
+        let losses: Vec<_> = losses.into_iter().map(Loss::on_grid).collect();
         let total = rule.compose(&losses)?;
-        let map =
-            PrivacyMap::constant_up_to(space.metric.clone(), rule.total(), d_in.clone(), total);
+        let map = PrivacyMap::constant_up_to(rule.total(), d_in.clone(), total);
         let slots = losses.len();
         let open = {
             let (space, d_in) = (space.clone(), d_in.clone());
-            move |data: &Arc<D::Carrier>, scope: &mut Scope<'_>| {
+            move |data: &Arc<S::Data>, scope: &mut Scope<'_>| {
                 Ok(Composition(Arc::new(Shared {
                     space: space.clone(),
                     measure: rule.child(),
                     d_in: d_in.clone(),
                     data: Arc::clone(data),
-                    root: scope.root()?,
+                    place: Fused::below(&scope.root()?, "a compositor", watch.as_ref())?,
                     order,
                     sequence: sequential.then(Sequence::new),
                     left: Mutex::new(losses.clone()),
@@ -126,23 +138,23 @@ impl<D: Domain, MI: Metric, R: FixedRule> Compositor<D, MI, R> {
 }
 
 /// A compositor as a measurement.
-pub type ComposedBy<D, MI, R> = Measurement<D, MI, <R as Rule>::Total, Composition<D, MI, R>>;
+pub type ComposedBy<S, R> = Measurement<S, <R as Rule>::Total, Composition<S, R>>;
 
 /// A running composition: launches measurements into its slots. A clone is the same composition.
-pub struct Composition<D: Domain, MI: Metric, R: Rule>(Arc<Shared<D, MI, R>>);
+pub struct Composition<S: Space, R: Rule>(Arc<Shared<S, R>>);
 
-struct Shared<D: Domain, MI: Metric, R: Rule> {
-    space: Space<D, MI>,
+struct Shared<S: Space, R: Rule> {
+    space: S,
     measure: R::Child,
-    d_in: MI::Distance,
-    data: Arc<D::Carrier>,
-    root: Root,
+    d_in: S::Distance,
+    data: Arc<S::Data>,
+    place: Fused,
     order: Order,
     sequence: Option<Sequence>,
     left: Mutex<Vec<ChildLoss<R>>>,
 }
 
-impl<D: Domain, MI: Metric, R: FixedRule> Composition<D, MI, R> {
+impl<S: Space, R: FixedRule> Composition<S, R> {
     /// Launches a measurement into the next slot, or, in any order, into a slot with as little to spare as can be.
     ///
     /// # Errors
@@ -150,22 +162,35 @@ impl<D: Domain, MI: Metric, R: FixedRule> Composition<D, MI, R> {
     /// [`Session::launch`](crate::Session::launch).
     pub fn launch<A: 'static>(
         &self,
-        measurement: &Measurement<D, MI, R::Child, A>,
+        measurement: &Measurement<S, R::Child, A>,
+    ) -> Result<A, LaunchError> {
+        let run = |data: &_, scope: &mut Scope<'_>| measurement.run(data, scope);
+        self.launch_and_run(measurement.head(), run)
+    }
+
+    /// Launches what has this head: `run` is its function.
+    pub(crate) fn launch_and_run<A>(
+        &self,
+        head: &Head<S, R::Child>,
+        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
         let shared = &*self.0;
-        measurement.check_fits(&shared.root, &shared.space, &shared.measure)?;
-        let Quote::Direct(loss) = measurement.bill().quoted(&shared.d_in)? else {
-            return Err(LaunchError::Unsupported(
-                "a compositor's children read all of its data".into(),
-            ));
-        };
+        let Fused { root, fuse } = &shared.place;
+        if fuse.is_blown() {
+            return Err(LaunchError::Stopped { charged: false });
+        }
+        head.check_fits(root, &shared.space, &shared.measure)?;
+        let loss = head.loss(&shared.d_in)?;
         let turn = shared.take(&loss).map_err(|left| LaunchError::NoSlot {
-            launch: measurement.description().to_string(),
+            launch: head.description().to_string(),
             asked: loss.to_string(),
             left: shown(&left),
         })?;
-        let run = |scope: &mut Scope<'_>| measurement.run(&shared.data, scope);
-        shared.root.run(turn, run).map_err(LaunchError::Failed)
+        let answer = root.run(turn, |scope: &mut Scope<'_>| run(&shared.data, scope));
+        if fuse.is_blown() {
+            return Err(LaunchError::Stopped { charged: true });
+        }
+        answer.map_err(LaunchError::Failed)
     }
 
     /// The losses of the slots that are left, in order.
@@ -174,7 +199,7 @@ impl<D: Domain, MI: Metric, R: FixedRule> Composition<D, MI, R> {
     }
 }
 
-impl<D: Domain, MI: Metric, R: FixedRule> Shared<D, MI, R> {
+impl<S: Space, R: FixedRule> Shared<S, R> {
     /// Takes a slot, and the turn with it; or says what is left.
     fn take(&self, loss: &ChildLoss<R>) -> Result<Option<queryable::Turn>, Vec<ChildLoss<R>>> {
         let mut left = lock(&self.left);
@@ -214,13 +239,13 @@ fn shown<L: fmt::Display>(losses: &[L]) -> String {
     text.join(", ")
 }
 
-impl<D: Domain, MI: Metric, R: Rule> Clone for Composition<D, MI, R> {
+impl<S: Space, R: Rule> Clone for Composition<S, R> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<D: Domain, MI: Metric, R: Rule> fmt::Debug for Composition<D, MI, R> {
+impl<S: Space, R: Rule> fmt::Debug for Composition<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Composition({:?}, {:?})", self.0.space, self.0.measure)
     }

@@ -7,10 +7,13 @@ use measures::{MapError, RuleError};
 use queryable::AskError;
 use thiserror::Error;
 
+use crate::transformation::Mismatch;
+
 /// Why a launch, or another wish to a session, was not fulfilled.
 ///
-/// Only [`Failed`](LaunchError::Failed) has been charged ([`was_charged`](LaunchError::was_charged)); in all other cases
-/// nothing was charged, no data was read, and everything is as it was.
+/// Only [`Failed`](LaunchError::Failed), and sometimes [`Stopped`](LaunchError::Stopped), has been charged
+/// ([`was_charged`](LaunchError::was_charged)); in all other cases nothing was charged, no data was read, and everything is
+/// as it was.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 #[non_exhaustive]
 // Every answer is moved together with room for an error: payloads at odd offsets make that slow.
@@ -57,9 +60,9 @@ pub enum LaunchError {
         /// What was to be launched.
         launch: String,
     },
-    /// A rule could not be set up.
+    /// What was to be launched, or what it was to be launched in, could not be opened.
     #[error(transparent)]
-    Rule(#[from] RuleError),
+    Open(#[from] OpenError),
     /// A rule panicked, or tried to use a session, when it was asked about an account. The launch, if there was one, did
     /// not run.
     #[error("the rule of {account} panicked")]
@@ -67,30 +70,52 @@ pub enum LaunchError {
         /// The account.
         account: String,
     },
-    /// Sessions are nested as deeply as they may be.
-    #[error("sessions are nested too deeply: the limit is {limit}")]
+    /// Everything on these data has stopped for good: a transformation, or the key function of a partition, failed on
+    /// them, for which no charge can pay. Whoever opened the data [can find out](crate::Watch) what it was. Launches that
+    /// were under way when it happened are charged and not answered; all later ones are not charged.
+    #[error(
+        "everything on these data has stopped for good{}; whoever opened them can find out why",
+        if *charged { ", and the launch was charged" } else { "" }
+    )]
+    Stopped {
+        /// Was it charged?
+        charged: bool,
+    },
+    /// Sessions, or the combinators by which something was made, are nested as deeply as they may be.
+    #[error("nested too deeply: the limit is {limit}")]
     TooDeep {
         /// The largest depth.
         limit: u16,
     },
-    /// The account has taken as many different measurements as it can list.
-    #[error("the account's ledger is full")]
-    LedgerFull,
+    /// An account on the way to the root lists as many launches as its quota allows: so many different measurements, and
+    /// sixteen times as many changes from one to another.
+    #[error(
+        "{account} lists as many launches as it may, {quota} different measurements; launch what is listed already, again \
+         and again rather than in turns, or open the session with a larger quota"
+    )]
+    LedgerFull {
+        /// The account.
+        account: String,
+        /// Its quota.
+        quota: u32,
+    },
     /// Other threads launched all the while, and a condition on the total could not be checked in between.
     #[error("other launches came in between each time; try again")]
     Contended,
     /// The session cannot be used from here, or its turn has passed. Nothing was charged.
     #[error("the session does not answer: {0}")]
     Unusable(AskError),
+    /// The measurement cannot be launched now, whatever it costs. Nothing was charged.
+    #[error("{launch} cannot be launched now: {reason}")]
+    NotReady {
+        /// What was to be launched.
+        launch: String,
+        /// Why not.
+        reason: AskError,
+    },
     /// The launch was charged and ran, and did not answer. The charge stays.
     #[error("the launch was charged, and failed: {0}")]
     Failed(AskError),
-    /// The data set is not in the domain.
-    #[error("the data are not in the domain {domain}")]
-    NotInDomain {
-        /// The domain.
-        domain: String,
-    },
     /// A compositor has no slot for this loss.
     #[error("{launch} asks for {asked}, and no slot that is left has room for that: {left}")]
     NoSlot {
@@ -101,15 +126,101 @@ pub enum LaunchError {
         /// The losses of the slots that are left, in order.
         left: String,
     },
-    /// A wish that makes no sense for this session, with the reason.
-    #[error("{0}")]
-    Unsupported(String),
+    /// The rule is only a filter's: it has a budget, and no running loss.
+    #[error(
+        "the rule of {account} is only a filter's and has no running loss; ask what it has spent"
+    )]
+    OnlyFilter {
+        /// The account.
+        account: String,
+    },
+    /// A stability map gives other distances than it gave before.
+    #[error("a stability map gives other distances than it gave before; maps must not change")]
+    Contradiction,
+    /// Nothing is known to remain at this distance, so it cannot be spent.
+    #[error("nothing is known to remain at distance {d_in}")]
+    NothingRemains {
+        /// The distance.
+        d_in: String,
+    },
 }
 
 impl LaunchError {
     /// Was the launch charged all the same?
     pub fn was_charged(&self) -> bool {
-        matches!(self, Self::Failed(_))
+        matches!(self, Self::Failed(_) | Self::Stopped { charged: true })
+    }
+}
+
+/// Why something could not be opened: a session, a filter's budget, a compositor, a part of a partition. No data was read but to
+/// see whether they are in the space, and nothing was charged.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The data set is not in the space.
+    #[error("the data are not in the space {space}")]
+    NotInSpace {
+        /// The space.
+        space: String,
+    },
+    /// The transformation is for other data, or for another distance between data.
+    #[error("this takes {theirs}, but the session is on {ours}")]
+    Space {
+        /// The session's space.
+        ours: String,
+        /// The transformation's space.
+        theirs: String,
+    },
+    /// The conversion is between other measures, or between the same with other parameters.
+    #[error("the conversion is for {theirs}, but the sessions count in {ours}")]
+    Measure {
+        /// The sessions' measures.
+        ours: String,
+        /// The conversion's measures.
+        theirs: String,
+    },
+    /// The rule does not take this budget, or these losses.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// The rule panicked, or tried to use a session.
+    #[error("the rule of {account} panicked")]
+    RulePanicked {
+        /// The account.
+        account: String,
+    },
+    /// Sessions, or the combinators by which something was made, are nested as deeply as they may be.
+    #[error("nested too deeply: the limit is {limit}")]
+    TooDeep {
+        /// The largest depth.
+        limit: u16,
+    },
+    /// The session or the root cannot be used from here.
+    #[error("the session does not answer: {0}")]
+    Unusable(AskError),
+    /// A partition was to put each record into no part at all.
+    #[error("each record must be in at least one part")]
+    NoParts,
+    /// A partition has as many parts as its session's quota allows.
+    #[error(
+        "{account} has as many different parts as it may, {quota}; open the session with a larger quota"
+    )]
+    PartsFull {
+        /// The account.
+        account: String,
+        /// Its quota.
+        quota: u32,
+    },
+    /// The slots of a compositor were to be taken in any order under a rule whose children may not interleave.
+    #[error("slots can be taken in any order only if the rule's children may interleave")]
+    Sequential,
+}
+
+impl From<Mismatch> for OpenError {
+    fn from(Mismatch { first, second }: Mismatch) -> Self {
+        Self::Space {
+            ours: first,
+            theirs: second,
+        }
     }
 }
 
@@ -118,6 +229,8 @@ impl LaunchError {
 pub struct Refusal {
     /// The account that refused.
     pub account: String,
+    /// The names of the accounts from the root to the one that refused; sessions without a name of their own are left out.
+    pub path: Vec<String>,
     /// The measure in which it counts.
     pub measure: String,
     /// What was to be launched.
@@ -145,6 +258,7 @@ impl fmt::Display for Refusal {
             spent,
             remaining,
             limit,
+            ..
         } = self;
         write!(f, "refused by {account}: {launch} asks for {asked}, ")?;
         match remaining {

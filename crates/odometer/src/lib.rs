@@ -2,18 +2,18 @@
 //! at constant cost.
 //!
 //! ```
-//! use measures::{Basic, PrivacyMap, PureDp, SymmetricDistance};
-//! use odometer::{Measurement, Odometer, Space};
+//! use measures::{Basic, PrivacyMap, PureDp};
+//! use odometer::{Measurement, Odometer, Records};
 //!
-//! let records = Space::any::<Vec<i64>>(SymmetricDistance);
-//! let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?);
+//! let records = Records::<i64>::new();
+//! let map = PrivacyMap::per_record(PureDp, "0.1")?;
 //! let query = Measurement::new("query", records, map, |data, _scope| Ok(data.len())); // yours adds noise
 //!
 //! // An organisation's budget of 1, at distance 1; a team may spend 0.5 of it, an analyst in the team as much as is left.
 //! let organisation = Odometer::new(records, Basic::new(PureDp)).named("the organisation");
-//! let organisation = organisation.filter(1, "1".parse()?)?.invoke(vec![3, 1, 4])?;
-//! let team = organisation.nested("team red").capped(1, "0.5".parse()?).open()?;
-//! let analyst = team.nest()?;
+//! let organisation = organisation.filter(1, "1")?.invoke(vec![3, 1, 4])?;
+//! let team = organisation.nested("team red").capped(1, "0.5").open()?;
+//! let analyst = team.nested("an analyst").open()?;
 //! for _ in 0..5 {
 //!     analyst.launch(&query)?; // admitted and charged by all three, then run
 //! }
@@ -34,45 +34,47 @@
 //!
 //! # Who vouches for what
 //! The author of a measurement vouches for its privacy map and for what its errors say; the author of a transformation,
-//! for its stability map. An analyst who may only choose among given measurements vouches for nothing; one who may write
+//! for its stability map and that it never fails (the first failure stops everything on those data, and the operator's
+//! [`Watch`] says what it was). An analyst who may only choose among given measurements vouches for nothing; one who may write
 //! measurements is trusted with their maps. Timing and memory use are not covered. The theorems for (ε, δ), f-DP and
 //! Gaussian DP ask for finite communication: a process sends fewer than 2⁶⁴ messages of bounded size, and that is the
 //! bound.
+//!
+//! Papers are cited by keys such as \[HST+23\]; `docs/references.md` in the repository lists them all.
 
 mod account;
-mod addresses;
-mod bill;
 mod compositor;
-mod data;
 mod error;
-mod ledger;
-mod link;
+mod launcher;
 mod measurement;
 pub mod message;
-mod nested;
 mod odometer;
 mod partition;
-mod payer;
-mod questions;
-mod readings;
+mod pipeline;
+mod remaining;
 mod session;
 mod snapshot;
 mod space;
-mod split;
 mod sync;
-mod tallies;
 mod time_uniform;
 mod transformation;
 
-pub use account::MAX_NESTING;
+pub use account::questions::{Bookmark, Listed};
+pub use account::{DEFAULT_QUOTA, MAX_NESTING};
 pub use compositor::{ComposedBy, Composition, Compositor};
-pub use error::{LaunchError, Refusal};
+pub use error::{LaunchError, OpenError, Refusal};
+pub use launcher::Launcher;
 pub use measurement::{Description, Measurement};
-pub use nested::Nested;
-pub use odometer::{Filter, FilterAfter, Odometer, Pipeline, Transformed};
-pub use partition::{CountsRecords, Partition};
+pub use odometer::{Filter, Odometer};
+pub use partition::Partition;
+pub use pipeline::{FilterAfter, Pipeline, Transformed};
+pub use remaining::Remaining;
 pub use session::Session;
-pub use snapshot::{Charge, RestoreError, Snapshot, SnapshotOf};
-pub use space::{AnyOf, Connected, Domain, Space};
+pub use session::any::{AnyNested, AnySession, Budget};
+pub use session::nested::Nested;
+pub use session::plan::Plan;
+pub use session::watch::{Failure, Watch};
+pub use snapshot::{Charge, RestoreError, Snapshot, SnapshotError, SnapshotOf};
+pub use space::{Any, Connected, OfRecords, Records, Space};
 pub use time_uniform::{TimeUniformOdometer, TimeUniformSession};
 pub use transformation::{Mismatch, Transformation};

@@ -1,15 +1,20 @@
-//! Measurements: an input space, a function and a privacy map (seed 000 §5.1). The answer may be a queryable.
+//! Measurements: an input space, a function and a privacy map (\[HST+23\] §5.1). The answer may be a queryable.
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{
+    borrow::{Borrow, Cow},
+    fmt,
+    sync::Arc,
+};
 
-use measures::{Conversion, GroupPrivacy, Measure, Metric, PrivacyMap, UnitSteps};
-use queryable::{AskError, Root, Scope};
+use measures::{Conversion, GroupPrivacy, MAX_LINKS, Measure, PrivacyMap};
+use queryable::{AskError, PostProcessor, Queryable, Root, Scope, guarded};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    bill::Bill,
+    account::bill::Bill,
     error::LaunchError,
-    space::{Connected, Domain, Space},
+    space::{Connected, Space, check_contains, check_same},
+    transformation::linked,
 };
 
 /// What a measurement is, in words: for lists of launches and for outside accountants.
@@ -32,72 +37,174 @@ impl fmt::Display for Description {
     }
 }
 
-type Function<X, A> = dyn Fn(&Arc<X>, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync;
+type Ready = dyn Fn() -> Result<(), AskError> + Send + Sync;
+pub(crate) type Function<X, A> =
+    dyn Fn(&Arc<X>, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync;
 
 /// A private mechanism with its promise: a function of the data whose answers on inputs at distance `d_in` are as close
 /// as the privacy map says.
 ///
 /// Its author vouches for the map, for the errors (they are part of the answer), and for drawing randomness only from
 /// the scope. The function gets the data shared, so an interactive mechanism keeps them without a copy. A clone is the
-/// same measurement.
+/// same measurement. At most [`MAX_LINKS`] combinators may be applied one after the other, transformations included: beyond
+/// that, every use is [`LaunchError::TooDeep`], and nothing is charged.
 ///
 /// ```
-/// use measures::{PrivacyMap, PureDp, SymmetricDistance};
-/// use odometer::{Measurement, Space};
+/// use measures::{PrivacyMap, PureDp};
+/// use odometer::{Measurement, Records};
 /// use queryable::coins::{Bit, Probability};
 ///
 /// // Is there anybody? Answered wrongly one time in four: e^ε = 3, and ln 3 < 1.0987.
 /// let lie = Bit::new(Probability::new(1, 4)?);
 /// let anybody = Measurement::new(
 ///     "anybody",
-///     Space::any::<Vec<i64>>(SymmetricDistance),
-///     PrivacyMap::linear(SymmetricDistance, PureDp, "1.0987".parse()?),
+///     Records::<i64>::new(),
+///     PrivacyMap::per_record(PureDp, "1.0987")?,
 ///     move |data, scope| Ok(data.is_empty() ^ !scope.draw(&lie)?),
 /// );
 /// let answer: bool = anybody.invoke(vec![1, 2, 3])?;
 /// # let _ = answer;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Measurement<D: Domain, MI: Metric, M: Measure, A>(Arc<Inner<D, MI, M, A>>);
+///
+/// The metric is that of the space. A map for another one does not fit:
+///
+/// ```compile_fail,E0308
+/// use measures::{PrivacyMap, PureDp};
+/// use odometer::{Measurement, Records};
+/// let per_record = PrivacyMap::per_record(PureDp, "0.1").unwrap();
+/// Measurement::new("query", Records::<i64>::replaced(), per_record, |_, _| Ok(42));
+/// ```
+pub struct Measurement<S: Space, M: Measure, A>(Arc<Inner<S, M, A>>);
 
-struct Inner<D: Domain, MI: Metric, M: Measure, A> {
-    space: Space<D, MI>,
-    map: PrivacyMap<MI, M>,
-    /// The map and the description, as accounts take them.
-    bill: Bill<MI, M>,
-    function: Arc<Function<D::Carrier, A>>,
+struct Inner<S: Space, M: Measure, A> {
+    head: Head<S, M>,
+    function: Arc<Function<S::Data, A>>,
 }
 
-impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
+/// All of a measurement but its function: what decides whether it is launched.
+pub struct Head<S: Space, M: Measure> {
+    space: S,
+    map: PrivacyMap<S::Metric, M>,
+    /// The map and the description, as accounts take them.
+    bill: Bill<S::Metric, M>,
+    /// How many combinators it is made by.
+    links: u16,
+    /// Whether it can be launched now.
+    ready: Option<Arc<Ready>>,
+}
+
+impl<S: Space, M: Measure> Head<S, M> {
+    fn new(
+        space: S,
+        map: PrivacyMap<S::Metric, M>,
+        description: Arc<Description>,
+        links: u16,
+        ready: Option<Arc<Ready>>,
+    ) -> Self {
+        // Known here once, and not looked up at every launch.
+        let links = match map.is_too_deep() {
+            true => MAX_LINKS + 1,
+            false => links,
+        };
+        Self {
+            space,
+            bill: Bill::direct(description, map.clone()),
+            map,
+            links,
+            ready,
+        }
+    }
+
+    /// The same under another description.
+    fn described(&self, description: Description) -> Self {
+        let (space, map, ready) = (self.space.clone(), self.map.clone(), self.ready.clone());
+        Self::new(space, map, Arc::new(description), self.links, ready)
+    }
+
+    pub(crate) fn bill(&self) -> &Bill<S::Metric, M> {
+        &self.bill
+    }
+
+    pub(crate) fn description(&self) -> &Arc<Description> {
+        self.bill.description()
+    }
+
+    pub(crate) fn measure(&self) -> &M {
+        self.map.measure()
+    }
+
+    /// What it costs at this distance, as accounts count it.
+    pub(crate) fn loss(&self, d_in: &S::Distance) -> Result<M::Loss, LaunchError> {
+        let quote = self.bill.quoted(d_in)?;
+        Ok(quote
+            .leaf()
+            .cloned()
+            .unwrap_or_else(|| self.measure().infinity()))
+    }
+
+    fn check_depth(&self) -> Result<(), LaunchError> {
+        if self.links > MAX_LINKS {
+            return Err(LaunchError::TooDeep { limit: MAX_LINKS });
+        }
+        Ok(())
+    }
+
+    /// May it be launched from this root, on data of this space, under an account in this measure?
+    pub(crate) fn check_fits(
+        &self,
+        root: &Root,
+        space: &S,
+        measure: &M,
+    ) -> Result<(), LaunchError> {
+        root.check().map_err(LaunchError::Unusable)?;
+        self.check_depth()?;
+        check_same(space, &self.space)?;
+        if *self.measure() != *measure {
+            let (ours, theirs) = (format!("{measure:?}"), format!("{:?}", self.measure()));
+            return Err(LaunchError::Measure { ours, theirs });
+        }
+        match &self.ready {
+            None => Ok(()),
+            Some(ready) => self.check_ready(&**ready),
+        }
+    }
+
+    #[cold]
+    fn check_ready(&self, ready: &Ready) -> Result<(), LaunchError> {
+        let asked = guarded(ready).and_then(|ready| ready);
+        asked.map_err(|reason| LaunchError::NotReady {
+            launch: self.description().to_string(),
+            reason,
+        })
+    }
+}
+
+impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// A measurement from its parts.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
-        space: Space<D, MI>,
-        map: PrivacyMap<MI, M>,
-        function: impl Fn(&Arc<D::Carrier>, &mut Scope<'_>) -> Result<A, AskError>
-        + Send
-        + Sync
-        + 'static,
+        space: S,
+        map: PrivacyMap<S::Metric, M>,
+        function: impl Fn(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync + 'static,
     ) -> Self {
         let description = Description {
             name: name.into(),
             parameters: Vec::new(),
         };
-        Self::from_parts(space, map, Arc::new(description), Arc::new(function))
+        let head = Head::new(space, map, Arc::new(description), 0, None);
+        Self::from_parts(head, Arc::new(function))
     }
 
-    fn from_parts(
-        space: Space<D, MI>,
-        map: PrivacyMap<MI, M>,
-        description: Arc<Description>,
-        function: Arc<Function<D::Carrier, A>>,
-    ) -> Self {
-        Self(Arc::new(Inner {
-            space,
-            bill: Bill::direct(description, map.clone()),
-            map,
-            function,
-        }))
+    fn from_parts(head: Head<S, M>, function: Arc<Function<S::Data, A>>) -> Self {
+        Self(Arc::new(Inner { head, function }))
+    }
+
+    /// The same measurement under another name, to tell it apart in lists of launches and in refusals.
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
+        let mut description = (**self.description()).clone();
+        description.name = name.into();
+        Self::from_parts(self.head().described(description), self.function())
     }
 
     /// The same measurement with one more parameter in its description.
@@ -110,25 +217,40 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
         description
             .parameters
             .push((name.into(), value.to_string()));
-        let Inner {
-            space,
-            map,
-            function,
-            ..
-        } = &*self.0;
-        Self::from_parts(
-            space.clone(),
-            map.clone(),
-            Arc::new(description),
-            Arc::clone(function),
-        )
+        Self::from_parts(self.head().described(description), self.function())
+    }
+
+    /// The same measurement, which can be launched only while `ready` says so: for one that needs something besides data
+    /// and coins that may run out, a thread for one. It is asked before anything is charged, so it must know nothing of
+    /// data; whatever is made from this measurement asks it, too. It replaces an earlier `ready`.
+    ///
+    /// ```
+    /// # use measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # use queryable::AskError;
+    /// # let records = Records::<i64>::new();
+    /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// let never = Measurement::new("never", records, map, |_, _| Ok(42))
+    ///     .ready_when(|| Err(AskError::failed("out of paper")));
+    /// let session = Odometer::new(records, Basic::new(PureDp)).open(vec![])?;
+    /// assert!(matches!(session.launch(&never), Err(LaunchError::NotReady { .. })));
+    /// assert_eq!(session.privacy_loss(&1)?.to_string(), "0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ready_when(
+        self,
+        ready: impl Fn() -> Result<(), AskError> + Send + Sync + 'static,
+    ) -> Self {
+        let mut head = self.head().described((**self.description()).clone());
+        head.ready = Some(Arc::new(ready));
+        Self::from_parts(head, self.function())
     }
 
     /// Runs it on data outside any session, with coins from the operating system. Nothing keeps account.
     ///
     /// # Errors
-    /// [`LaunchError::NotInDomain`]; [`LaunchError::Failed`] with the function's error.
-    pub fn invoke(&self, data: D::Carrier) -> Result<A, LaunchError> {
+    /// [`OpenError::NotInSpace`](crate::OpenError::NotInSpace); [`LaunchError::TooDeep`]; [`LaunchError::Failed`] with the function's error.
+    pub fn invoke(&self, data: S::Data) -> Result<A, LaunchError> {
         self.invoke_in(
             &Root::from_os().map_err(LaunchError::Unusable)?,
             Arc::new(data),
@@ -139,8 +261,9 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
     ///
     /// # Errors
     /// As [`invoke`](Self::invoke).
-    pub fn invoke_in(&self, root: &Root, data: Arc<D::Carrier>) -> Result<A, LaunchError> {
-        self.0.space.check_contains(&data)?;
+    pub fn invoke_in(&self, root: &Root, data: Arc<S::Data>) -> Result<A, LaunchError> {
+        self.head().check_depth()?;
+        check_contains(self.space(), &data)?;
         root.run([], |scope| self.run(&data, scope))
             .map_err(LaunchError::Failed)
     }
@@ -149,140 +272,157 @@ impl<D: Domain, MI: Metric, M: Measure, A: 'static> Measurement<D, MI, M, A> {
     ///
     /// # Errors
     /// The function's own.
-    pub fn run(&self, data: &Arc<D::Carrier>, scope: &mut Scope<'_>) -> Result<A, AskError> {
+    pub fn run(&self, data: &Arc<S::Data>, scope: &mut Scope<'_>) -> Result<A, AskError> {
         (self.0.function)(data, scope)
     }
 
+    pub(crate) fn function(&self) -> Arc<Function<S::Data, A>> {
+        Arc::clone(&self.0.function)
+    }
+
     /// The input space.
-    pub fn space(&self) -> &Space<D, MI> {
-        &self.0.space
+    pub fn space(&self) -> &S {
+        &self.0.head.space
     }
 
     /// The privacy map.
-    pub fn map(&self) -> &PrivacyMap<MI, M> {
-        &self.0.map
+    pub fn map(&self) -> &PrivacyMap<S::Metric, M> {
+        &self.0.head.map
     }
 
-    pub(crate) fn bill(&self) -> &Bill<MI, M> {
-        &self.0.bill
+    pub(crate) fn head(&self) -> &Head<S, M> {
+        &self.0.head
     }
 
     /// What it is, in words.
     pub fn description(&self) -> &Arc<Description> {
-        self.0.bill.description()
+        self.0.head.description()
     }
 
-    /// The same measurement with its answer post-processed. The privacy loss stays the same (seed 000 Thm 2.17).
+    /// The same measurement with its answer post-processed. The privacy loss stays the same (\[HST+23\] Thm 2.17).
     pub fn postprocess<B: 'static>(
         &self,
         process: impl Fn(A) -> B + Send + Sync + 'static,
-    ) -> Measurement<D, MI, M, B> {
+    ) -> Measurement<S, M, B> {
         let function = Arc::clone(&self.0.function);
         self.derived(
-            self.0.space.clone(),
-            self.0.map.clone(),
+            linked(self.links(), 0),
+            self.space().clone(),
+            self.map().clone(),
             move |data, scope| function(data, scope).map(&process),
         )
     }
 
+    /// The same measurement with its queryable post-processed: every launch gets a post-processor of its own, which `make`
+    /// makes and which may talk to the queryable as often as it likes. The privacy loss stays the same (\[HST+23\] Thm 2.17):
+    /// `make` sees no data, and the post-processor only what the analyst could ask.
+    ///
+    /// ```
+    /// # use measures::{PrivacyMap, PureDp};
+    /// # use odometer::{Measurement, Records};
+    /// use queryable::{machine, translate};
+    /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// let counter = Measurement::new("counter", Records::<i64>::new(), map, |_, scope| {
+    ///     scope.spawn(machine(|x: i64, _| Ok(x + 1))) // yours adds noise
+    /// });
+    /// let texts = counter.postprocess_with(|| translate(|x: i64| 2 * x, |x: i64| format!("{x} people")));
+    /// assert_eq!(texts.invoke(vec![])?.ask(20)?, "41 people");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn postprocess_with<P>(
+        &self,
+        make: impl Fn() -> P + Send + Sync + 'static,
+    ) -> Measurement<S, M, Queryable<P::Query, P::Answer>>
+    where
+        P: PostProcessor + 'static,
+        A: Borrow<Queryable<P::InnerQuery, P::InnerAnswer>>,
+    {
+        let function = self.function();
+        self.derived(
+            linked(self.links(), 0),
+            self.space().clone(),
+            self.map().clone(),
+            move |data, scope| {
+                let inner = function(data, scope)?;
+                scope.postprocess(inner.borrow(), make())
+            },
+        )
+    }
+
     /// The same measurement in another measure. What is converted is this measurement's own loss, never a total.
-    pub fn convert<C: Conversion<From = M>>(&self, conversion: C) -> Measurement<D, MI, C::To, A> {
-        let map = self.0.map.convert(conversion);
-        let function = Arc::clone(&self.0.function);
-        self.derived(self.0.space.clone(), map, move |data, scope| {
-            function(data, scope)
-        })
+    pub fn convert<C: Conversion<From = M>>(&self, conversion: C) -> Measurement<S, C::To, A> {
+        let map = self.map().convert(conversion);
+        self.derived_as_is(map)
     }
 
     /// The same measurement, its loss beyond distance 1 replaced by what group privacy gives
-    /// ([`PrivacyMap::group`]). Hypothesis: the domain is [`Connected`].
+    /// ([`PrivacyMap::group`]). Hypothesis: the space is [`Connected`].
     ///
     /// ```compile_fail,E0277
     /// use measures::{PrivacyMap, PureDp, SymmetricDistance};
-    /// use odometer::{Measurement, Space};
+    /// use odometer::{Measurement};
     /// // No two arrays of three records are at distance 1.
-    /// let arrays = Space::any::<[i64; 3]>(SymmetricDistance);
-    /// let first = PrivacyMap::constant_up_to(SymmetricDistance, PureDp, 1, "0".parse().unwrap());
+    /// let arrays = Any::<[i64; 3], _>::with(SymmetricDistance);
+    /// let first = PrivacyMap::constant_up_to(PureDp, 1, "0").unwrap();
     /// Measurement::new("first", arrays, first, |data, _| Ok(data[0])).by_group_privacy();
     /// ```
     pub fn by_group_privacy(&self) -> Self
     where
-        D: Connected<MI>,
-        MI: UnitSteps,
+        S: Connected,
         M: GroupPrivacy,
     {
-        let function = Arc::clone(&self.0.function);
-        self.derived(
-            self.0.space.clone(),
-            self.0.map.group(),
-            move |data, scope| function(data, scope),
-        )
+        self.derived_as_is(self.map().group())
     }
 
-    /// May it be launched from this root, on data of this space, under an account in this measure?
-    pub(crate) fn check_fits(
+    /// How many combinators it is made by.
+    pub(crate) fn links(&self) -> u16 {
+        self.0.head.links
+    }
+
+    /// The same function under another map.
+    fn derived_as_is<M2: Measure>(&self, map: PrivacyMap<S::Metric, M2>) -> Measurement<S, M2, A> {
+        let Head { space, ready, .. } = self.head();
+        let (description, links) = (Arc::clone(self.description()), linked(self.links(), 0));
+        let head = Head::new(space.clone(), map, description, links, ready.clone());
+        Measurement::from_parts(head, self.function())
+    }
+
+    /// Another measurement made from this one, with its description. If that is too many `links`, its function is not
+    /// kept.
+    pub(crate) fn derived<T: Space, M2: Measure, B: 'static, F>(
         &self,
-        root: &Root,
-        space: &Space<D, MI>,
-        measure: &M,
-    ) -> Result<(), LaunchError> {
-        root.check().map_err(LaunchError::Unusable)?;
-        if *self.space() != *space || *self.map().metric() != space.metric {
-            let (ours, theirs) = (format!("{space:?}"), self.takes());
-            return Err(LaunchError::Space { ours, theirs });
-        }
-        if *self.map().measure() != *measure {
-            let (ours, theirs) = (
-                format!("{measure:?}"),
-                format!("{:?}", self.map().measure()),
-            );
-            return Err(LaunchError::Measure { ours, theirs });
-        }
-        Ok(())
-    }
-
-    /// The space, and the metric of the map where it is another one.
-    pub(crate) fn takes(&self) -> String {
-        let (space, metric) = (self.space(), self.map().metric());
-        if *metric == space.metric {
-            return format!("{space:?}");
-        }
-        format!("{space:?} (its map takes distances in {metric:?})")
-    }
-
-    /// Another measurement made from this one, with its description.
-    pub(crate) fn derived<D2: Domain, MI2: Metric, M2: Measure, B: 'static>(
-        &self,
-        space: Space<D2, MI2>,
-        map: PrivacyMap<MI2, M2>,
-        function: impl Fn(&Arc<D2::Carrier>, &mut Scope<'_>) -> Result<B, AskError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Measurement<D2, MI2, M2, B> {
-        Measurement::from_parts(
-            space,
-            map,
-            Arc::clone(self.description()),
-            Arc::new(function),
-        )
+        links: u16,
+        space: T,
+        map: PrivacyMap<T::Metric, M2>,
+        function: F,
+    ) -> Measurement<T, M2, B>
+    where
+        F: Fn(&Arc<T::Data>, &mut Scope<'_>) -> Result<B, AskError> + Send + Sync + 'static,
+    {
+        let function: Arc<Function<_, _>> = match links {
+            0..=MAX_LINKS => Arc::new(function),
+            _ => Arc::new(|_, _| Err(AskError::TooDeep { limit: MAX_LINKS })),
+        };
+        let description = Arc::clone(self.description());
+        let ready = self.head().ready.clone();
+        Measurement::from_parts(Head::new(space, map, description, links, ready), function)
     }
 }
 
-impl<D: Domain, MI: Metric, M: Measure, A> Clone for Measurement<D, MI, M, A> {
+impl<S: Space, M: Measure, A> Clone for Measurement<S, M, A> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<D: Domain, MI: Metric, M: Measure, A> fmt::Debug for Measurement<D, MI, M, A> {
+impl<S: Space, M: Measure, A> fmt::Debug for Measurement<S, M, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "{} on {:?} in {:?}",
-            self.0.bill.description(),
-            self.0.space,
-            self.0.map.measure()
+            self.0.head.description(),
+            self.0.head.space,
+            self.0.head.measure()
         )
     }
 }

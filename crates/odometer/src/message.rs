@@ -1,4 +1,4 @@
-//! Message form: odometers and filters as machines over messages, as the papers write them (seed 000 Alg 2 to 6), for
+//! Message form: odometers and filters as machines over messages, as the papers write them (\[HST+23\] Alg 2 to 6), for
 //! wire protocols and for the auditor. They open an ordinary [`Session`]: the accounting is the same.
 //!
 //! Measurements cannot be sent, so they are launched by name from a [`Catalogue`]. With noninteractive measurements this
@@ -7,32 +7,35 @@
 
 use std::sync::Arc;
 
-use measures::{Adaptive, FilterRule, Metric, Rule, TotalLoss};
+use measures::{Adaptive, FilterRule, Rule, TotalLoss};
 use queryable::{
-    AskError, Machine, PostProcessor, Queryable, Received, Scope, Sent, Side, machine,
+    AskError, Fixed, Machine, PostProcessor, Queryable, Received, Scope, Sent, Side, machine,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::LaunchError, measurement::Measurement, odometer::Odometer, session::Session,
-    space::Domain,
+    error::{LaunchError, OpenError},
+    measurement::Measurement,
+    odometer::Odometer,
+    session::Session,
+    space::{Space, check_contains},
 };
 
 /// What may be launched, by name. All measurements take the same data and answer in one type.
-pub trait Catalogue<D: Domain, MI: Metric, R: FilterRule>: Send + 'static {
+pub trait Catalogue<S: Space, R: FilterRule>: Send + 'static {
     /// The names.
-    type Name;
+    type Name: Fixed;
     /// What interactive measurements are asked.
-    type Query: 'static;
+    type Query: Fixed + 'static;
     /// What is answered.
     type Answer: 'static;
 
     /// The measurement with this name.
-    fn find(&self, name: &Self::Name) -> Option<Entry<D, MI, R, Self::Query, Self::Answer>>;
+    fn find(&self, name: &Self::Name) -> Option<Entry<S, R, Self::Query, Self::Answer>>;
 }
 
 /// A measurement in a catalogue.
-pub type Entry<D, MI, R, Q, A> = Measurement<D, MI, <R as Rule>::Child, Launched<Q, A>>;
+pub type Entry<S, R, Q, A> = Measurement<S, <R as Rule>::Child, Launched<Q, A>>;
 
 /// The answer of a measurement in a catalogue.
 pub enum Launched<Q, A> {
@@ -58,6 +61,9 @@ pub enum Message<N, Q, D> {
     PrivacyLoss(D),
 }
 
+/// A message is plain data: it cannot bring news while it is being answered.
+impl<N: Fixed, Q: Fixed, D: Fixed> Fixed for Message<N, Q, D> {}
+
 /// An answer of an odometer or a filter. Other errors are the machine's: [`AskError`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Reply<A, L> {
@@ -74,22 +80,30 @@ pub enum Reply<A, L> {
 }
 
 /// The messages that launch from this catalogue.
-pub type MessageFor<D, MI, R, C> = Message<
-    <C as Catalogue<D, MI, R>>::Name,
-    <C as Catalogue<D, MI, R>>::Query,
-    <MI as Metric>::Distance,
->;
+pub type MessageFor<S, R, C> =
+    Message<<C as Catalogue<S, R>>::Name, <C as Catalogue<S, R>>::Query, <S as Space>::Distance>;
 
 /// The answers to launches from this catalogue.
-pub type ReplyFor<D, MI, R, C> = Reply<<C as Catalogue<D, MI, R>>::Answer, TotalLoss<R>>;
+pub type ReplyFor<S, R, C> = Reply<<C as Catalogue<S, R>>::Answer, TotalLoss<R>>;
 
-impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
-    /// The odometer on these data as a machine over messages (000 Alg 4 and 6).
-    pub fn machine<C: Catalogue<D, MI, R>>(
+/// A machine over the messages that launch from this catalogue.
+pub trait MachineFor<S: Space, R: FilterRule, C: Catalogue<S, R>>:
+    Machine<Query = MessageFor<S, R, C>, Answer = ReplyFor<S, R, C>> + 'static
+{
+}
+
+impl<S: Space, R: FilterRule, C: Catalogue<S, R>, X> MachineFor<S, R, C> for X where
+    X: Machine<Query = MessageFor<S, R, C>, Answer = ReplyFor<S, R, C>> + 'static
+{
+}
+
+impl<S: Space, R: Adaptive> Odometer<S, R> {
+    /// The odometer on these data as a machine over messages (\[HST+23\] Alg 4 and 6).
+    pub fn machine<C: Catalogue<S, R>>(
         &self,
-        data: Arc<D::Carrier>,
+        data: Arc<S::Data>,
         catalogue: C,
-    ) -> impl Machine<Query = MessageFor<D, MI, R, C>, Answer = ReplyFor<D, MI, R, C>> + 'static
+    ) -> impl MachineFor<S, R, C>
     where
         C::Name: 'static,
     {
@@ -99,7 +113,7 @@ impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
             move |scope| {
                 odometer
                     .open_in(&scope.root()?, Arc::clone(&data))
-                    .map_err(failed)
+                    .map_err(|error| failed(error.into()))
             },
             |session, d_in| {
                 session
@@ -111,26 +125,23 @@ impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
     }
 }
 
-impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
-    /// A filter on these data as a machine over messages (000 Alg 2 and 3). At the distance of the budget, the privacy
+impl<S: Space, R: FilterRule> Odometer<S, R> {
+    /// A filter on these data as a machine over messages (\[HST+23\] Alg 2 and 3). At the distance of the budget, the privacy
     /// loss is how much of it was spent; at others it is not told.
     ///
     /// # Errors
-    /// As [`filter`](Self::filter), and [`LaunchError::NotInDomain`].
-    pub fn filter_machine<C: Catalogue<D, MI, R>>(
+    /// As [`filter`](Self::filter), and [`OpenError::NotInSpace`].
+    pub fn filter_machine<C: Catalogue<S, R>>(
         &self,
-        d_in: MI::Distance,
+        d_in: S::Distance,
         budget: TotalLoss<R>,
-        data: Arc<D::Carrier>,
+        data: Arc<S::Data>,
         catalogue: C,
-    ) -> Result<
-        impl Machine<Query = MessageFor<D, MI, R, C>, Answer = ReplyFor<D, MI, R, C>> + 'static,
-        LaunchError,
-    >
+    ) -> Result<impl MachineFor<S, R, C>, OpenError>
     where
         C::Name: 'static,
     {
-        self.space().check_contains(&data)?;
+        check_contains(self.space(), &data)?;
         let filter = self.filter(d_in.clone(), budget)?;
         Ok(driver(
             catalogue,
@@ -147,24 +158,21 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
 
 fn failed(error: LaunchError) -> AskError {
     match error {
-        LaunchError::Unusable(error) => error,
+        LaunchError::Unusable(error) | LaunchError::Open(OpenError::Unusable(error)) => error,
+        LaunchError::Stopped { .. } => AskError::Halted,
         other => AskError::failed(other.to_string()),
     }
 }
 
-fn driver<D, MI, R, C>(
-    catalogue: C,
-    open: impl Fn(&mut Scope<'_>) -> Result<Session<D, MI, R>, AskError> + Send + 'static,
-    loss: impl Fn(&Session<D, MI, R>, &MI::Distance) -> Result<TotalLoss<R>, AskError> + Send + 'static,
-) -> impl Machine<Query = MessageFor<D, MI, R, C>, Answer = ReplyFor<D, MI, R, C>> + 'static
+fn driver<S, R, C, O, L>(catalogue: C, open: O, loss: L) -> impl MachineFor<S, R, C>
 where
-    D: Domain,
-    MI: Metric,
+    S: Space,
     R: FilterRule,
-    C: Catalogue<D, MI, R>,
-    C::Name: 'static,
+    C: Catalogue<S, R, Name: 'static>,
+    O: Fn(&mut Scope<'_>) -> Result<Session<S, R>, AskError> + Send + 'static,
+    L: Fn(&Session<S, R>, &S::Distance) -> Result<TotalLoss<R>, AskError> + Send + 'static,
 {
-    let mut opened: Option<Session<D, MI, R>> = None;
+    let mut opened: Option<Session<S, R>> = None;
     let mut machines: Vec<Queryable<C::Query, C::Answer>> = Vec::new();
     machine(move |message, scope: &mut Scope<'_>| {
         let session = match &mut opened {
@@ -205,12 +213,12 @@ fn reply<Q, A, L>(
     }
 }
 
-/// The truncated view (000 Def 2.10, Alg 5): before an answer is shown, the loss *after* it is asked; if that is not
-/// within `limit` at `d_in`, the interaction stops without showing it. (The printed algorithm asks for the loss before
-/// the step: read literally, it would show one answer too many.)
+/// The truncated view (\[HST+23\] Def 2.10, Alg 5): before an answer is shown, the loss *after* it is asked; if that is
+/// not within `limit` at `d_in`, the interaction stops without showing it. (The printed algorithm asks for the loss
+/// before the step: read literally, it would show one answer too many.)
 ///
-/// What 000 Def 2.11 says of a valid odometer is that this, put in front of [`Odometer::machine`], has loss at most
-/// `limit`, for every limit.
+/// What \[HST+23\] Def 2.11 says of a valid odometer is that this, put in front of [`Odometer::machine`], has loss at
+/// most `limit`, for every limit.
 pub fn truncated_view<N, Q, D, A, L>(
     d_in: D,
     limit: L,

@@ -1,27 +1,27 @@
 //! Odometers, and the filters made from them.
 
-use std::{fmt, ops::Shr, sync::Arc};
+use std::{fmt, sync::Arc};
 
-use measures::{Adaptive, FilterRule, Metric, PrivacyMap, Rule, TotalLoss};
+use measures::{Adaptive, FilterRule, IntoLoss, PrivacyMap, Rule, RuleError, TotalLoss};
 use queryable::Root;
 
 use crate::{
-    account::{Account, Cap},
-    data::Data,
-    error::LaunchError,
+    account::{Account, Cap, DEFAULT_QUOTA},
+    error::OpenError,
     measurement::Measurement,
     session::Session,
-    space::{Domain, Space},
-    transformation::{Mismatch, Transformation},
+    session::data::Data,
+    session::watch::{Fused, Watch},
+    space::{Space, check_contains},
 };
 
-/// A way to keep account of everything that is launched on some data (seed 000 Alg 4 and 6).
+/// A way to keep account of everything that is launched on some data (\[HST+23\] Alg 4 and 6).
 ///
 /// ```
-/// use measures::{Basic, PrivacyMap, PureDp, SymmetricDistance};
-/// use odometer::{Measurement, Odometer, Space};
-/// let records = Space::any::<Vec<i64>>(SymmetricDistance);
-/// let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?);
+/// use measures::{Basic, PrivacyMap, PureDp};
+/// use odometer::{Measurement, Odometer, Records};
+/// let records = Records::<i64>::new();
+/// let map = PrivacyMap::per_record(PureDp, "0.1")?;
 /// let query = Measurement::new("query", records, map, |_, _| Ok(42));
 ///
 /// let session = Odometer::new(records, Basic::new(PureDp)).open(vec![1, 2, 3])?;
@@ -36,34 +36,34 @@ use crate::{
 /// A rule for losses fixed in advance makes no odometer and no filter:
 ///
 /// ```compile_fail,E0277
-/// use measures::{SymmetricDistance, fixed::Optimal};
-/// use odometer::{Odometer, Space};
-/// let records = Space::any::<Vec<i64>>(SymmetricDistance);
+/// use measures::{fixed::Optimal};
+/// use odometer::{Odometer, Records};
+/// let records = Records::<i64>::new();
 /// Odometer::new(records, Optimal::new("1e-6".parse().unwrap()).unwrap()); // error: `Optimal` is not valid as a filter
 /// ```
-pub struct Odometer<D: Domain, MI: Metric, R: FilterRule> {
-    space: Space<D, MI>,
+pub struct Odometer<S: Space, R: FilterRule> {
+    space: S,
     rule: R,
     label: Arc<str>,
     halting: bool,
+    watch: Option<Watch>,
+    quota: u32,
 }
 
 /// A filter: a measurement whose answer is a session with a budget.
-pub type Filter<D, MI, R> = Measurement<D, MI, <R as Rule>::Total, Session<D, MI, R>>;
+pub type Filter<S, R> = Measurement<S, <R as Rule>::Total, Session<S, R>>;
 
-/// A filter of transformed data.
-pub type FilterAfter<D0, M0, D1, M1, R> =
-    Measurement<D0, M0, <R as Rule>::Total, Session<D1, M1, R>>;
-
-impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
+impl<S: Space, R: FilterRule> Odometer<S, R> {
     /// An odometer on these data that composes with this rule. A rule that is only a filter's makes only
     /// [filters](Self::filter).
-    pub fn new(space: Space<D, MI>, rule: R) -> Self {
+    pub fn new(space: S, rule: R) -> Self {
         Self {
             space,
             rule,
             label: "the session".into(),
             halting: false,
+            watch: None,
+            quota: DEFAULT_QUOTA,
         }
     }
 
@@ -73,7 +73,25 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         self
     }
 
-    pub(crate) fn space(&self) -> &Space<D, MI> {
+    /// Its sessions and filters tell this watch which transformation has failed on their data. See [`Watch`].
+    pub fn watched(mut self, watch: &Watch) -> Self {
+        self.watch = Some(watch.clone());
+        self
+    }
+
+    /// The same odometer of other data.
+    pub(crate) fn on<T: Space>(&self, space: T) -> Odometer<T, R> {
+        Odometer {
+            space,
+            rule: self.rule.clone(),
+            label: Arc::clone(&self.label),
+            halting: self.halting,
+            watch: self.watch.clone(),
+            quota: self.quota,
+        }
+    }
+
+    pub(crate) fn space(&self) -> &S {
         &self.space
     }
 
@@ -87,19 +105,43 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         self
     }
 
+    /// Its sessions list at most so many different measurements, and sixteen times as many changes from one to another;
+    /// what would be one more is refused, uncharged, with [`LaunchError::LedgerFull`](crate::LaunchError::LedgerFull). (One that comes back after thousands
+    /// of others may count as another.) Without this, [`DEFAULT_QUOTA`]: about a million. What costs nothing could be
+    /// launched for ever otherwise, and every different measurement takes some hundred bytes for as long as the session
+    /// lives.
+    ///
+    /// ```
+    /// # use measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometer::{Measurement, Odometer, Records};
+    /// # let records = Records::<i64>::new();
+    /// # let free = || Measurement::new("free", records, PrivacyMap::per_record(PureDp, "0").unwrap(), |_, _| Ok(()));
+    /// let session = Odometer::new(records, Basic::new(PureDp)).quota(2).open(vec![1, 2, 3])?;
+    /// let (one, other, third) = (free(), free(), free());
+    /// session.launch(&one)?;
+    /// session.launch(&other)?;
+    /// assert!(session.launch(&third).is_err());
+    /// session.launch(&one)?; // it is listed already
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn quota(mut self, measurements: u32) -> Self {
+        self.quota = measurements;
+        self
+    }
+
     /// A filter: a measurement whose answer is a session that refuses what would pass the budget at distance `d_in`
-    /// (seed 000 Alg 2 and 3).
+    /// (\[HST+23\] Alg 2 and 3).
     ///
     /// Launched in another session it is charged in full, and what happens inside is nobody else's business. Its privacy
     /// map is the budget up to `d_in` and infinity beyond ([`Measurement::by_group_privacy`] may know more).
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp, SymmetricDistance};
-    /// # use odometer::{LaunchError, Measurement, Odometer, Space};
-    /// # let records = Space::any::<Vec<i64>>(SymmetricDistance);
-    /// # let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.4".parse()?);
+    /// # use measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # let records = Records::<i64>::new();
+    /// # let map = PrivacyMap::per_record(PureDp, "0.4")?;
     /// # let query = Measurement::new("query", records, map, |_, _| Ok(42));
-    /// let filter = Odometer::new(records, Basic::new(PureDp)).named("team red").filter(1, "1".parse()?)?;
+    /// let filter = Odometer::new(records, Basic::new(PureDp)).named("team red").filter(1, "1")?;
     /// let session = filter.invoke(vec![1, 2, 3])?;
     /// session.launch(&query)?;
     /// session.launch(&query)?;
@@ -113,12 +155,13 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     /// ```
     ///
     /// # Errors
-    /// [`LaunchError::Rule`] if the rule cannot be opened with this budget.
+    /// [`OpenError::Rule`] if the rule cannot be opened with this budget, or its text is not a loss.
     pub fn filter(
         &self,
-        d_in: MI::Distance,
-        budget: TotalLoss<R>,
-    ) -> Result<Filter<D, MI, R>, LaunchError> {
+        d_in: S::Distance,
+        budget: impl IntoLoss<TotalLoss<R>>,
+    ) -> Result<Filter<S, R>, OpenError> {
+        let budget = budget.into_loss().map_err(RuleError::Loss)?;
         let cap = Cap::new(
             &self.label,
             &self.rule,
@@ -126,21 +169,23 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
             budget.clone(),
             self.halting,
         )?;
-        let metric = self.space.metric.clone();
-        let map =
-            PrivacyMap::constant_up_to(metric, self.rule.total(), d_in.clone(), budget.clone());
-        let (space, rule, label) = (
+        let map = PrivacyMap::constant_up_to(self.rule.total(), d_in.clone(), budget.clone());
+        let (space, rule, label, quota) = (
             self.space.clone(),
             self.rule.clone(),
             Arc::clone(&self.label),
+            self.quota,
         );
-        let open = move |data: &Arc<D::Carrier>, scope: &mut queryable::Scope<'_>| {
-            let account = Account::new(Arc::clone(&label), rule.clone(), Some(cap.clone()), None)
+        let watch = self.watch.clone();
+        let open = move |data: &Arc<S::Data>, scope: &mut queryable::Scope<'_>| {
+            let place = Fused::below(&scope.root()?, &label, watch.as_ref())?;
+            let (label, cap) = (Arc::clone(&label), Some(cap.clone()));
+            let account = Account::new(label, rule.clone(), cap, quota, None)
                 .map_err(|error| queryable::AskError::failed(error.to_string()))?;
             Ok(Session::new(
                 space.clone(),
                 Data::Here(Arc::clone(data)),
-                scope.root()?,
+                place,
                 account,
             ))
         };
@@ -156,14 +201,14 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     }
 }
 
-impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
+impl<S: Space, R: Adaptive> Odometer<S, R> {
     /// Opens a session on data, with coins from the operating system.
     ///
     /// # Errors
-    /// [`LaunchError::NotInDomain`]; [`LaunchError::Unusable`] without entropy, or inside a step.
-    pub fn open(&self, data: D::Carrier) -> Result<Session<D, MI, R>, LaunchError> {
+    /// [`OpenError::NotInSpace`]; [`OpenError::Unusable`] without entropy, or inside a step.
+    pub fn open(&self, data: S::Data) -> Result<Session<S, R>, OpenError> {
         self.open_in(
-            &Root::from_os().map_err(LaunchError::Unusable)?,
+            &Root::from_os().map_err(OpenError::Unusable)?,
             Arc::new(data),
         )
     }
@@ -172,162 +217,34 @@ impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
     /// ([`queryable::Scope::root`]): that measurement's own map covers whatever the session launches.
     ///
     /// # Errors
-    /// [`LaunchError::NotInDomain`]; [`LaunchError::Unusable`] if the root is somebody else's.
-    pub fn open_in(
-        &self,
-        root: &Root,
-        data: Arc<D::Carrier>,
-    ) -> Result<Session<D, MI, R>, LaunchError> {
-        let root = root.branch().map_err(LaunchError::Unusable)?;
-        self.space.check_contains(&data)?;
-        let account = Account::new(Arc::clone(&self.label), self.rule.clone(), None, None)?;
+    /// [`OpenError::NotInSpace`]; [`OpenError::Unusable`] if the root is somebody else's.
+    pub fn open_in(&self, root: &Root, data: Arc<S::Data>) -> Result<Session<S, R>, OpenError> {
+        let place =
+            Fused::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
+        check_contains(&self.space, &data)?;
+        let (label, rule) = (Arc::clone(&self.label), self.rule.clone());
+        let account = Account::new(label, rule, None, self.quota, None)?;
         Ok(Session::new(
             self.space.clone(),
             Data::Here(data),
-            root,
+            place,
             account,
         ))
     }
 }
 
-impl<D: Domain, MI: Metric, R: FilterRule> Clone for Odometer<D, MI, R> {
+impl<S: Space, R: FilterRule> Clone for Odometer<S, R> {
     fn clone(&self) -> Self {
-        Self {
-            space: self.space.clone(),
-            rule: self.rule.clone(),
-            label: Arc::clone(&self.label),
-            halting: self.halting,
-        }
+        self.on(self.space.clone())
     }
 }
 
-impl<D: Domain, MI: Metric, R: FilterRule> fmt::Debug for Odometer<D, MI, R> {
+impl<S: Space, R: FilterRule> fmt::Debug for Odometer<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "Odometer({}, {:?}, {:?})",
             self.label, self.space, self.rule
         )
-    }
-}
-
-/// A stable transformation, and an odometer of the data after it: `(&transformation >> &odometer)?`.
-///
-/// It keeps account at distances between the data *before* the transformation.
-///
-/// ```
-/// # use measures::{Basic, PrivacyMap, PureDp, SymmetricDistance};
-/// # use odometer::{Measurement, Odometer, Space, Transformation};
-/// # let records = Space::any::<Vec<i64>>(SymmetricDistance);
-/// # let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?);
-/// # let query = Measurement::new("query", records, map, |_, _| Ok(42));
-/// let twice = Transformation::new(records, records, |d| Ok(2 * d), |data: &Vec<i64>| Ok([data.clone(), data.clone()].concat()));
-/// let pipeline = (&twice >> &Odometer::new(records, Basic::new(PureDp)))?;
-/// let session = pipeline.open(vec![1, 2, 3])?;
-/// session.after.launch(&query)?;
-/// assert_eq!(session.before.privacy_loss(&1)?.to_string(), "0.2");
-///
-/// let filtered = pipeline.filter(1, "0.3".parse()?)?.invoke(vec![1, 2, 3])?;
-/// filtered.launch(&query)?;
-/// assert!(filtered.launch(&query).is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct Pipeline<D0: Domain, M0: Metric, D1: Domain, M1: Metric, R: FilterRule> {
-    transformation: Transformation<D0, M0, D1, M1>,
-    odometer: Odometer<D0, M0, R>,
-}
-
-/// A session on transformed data, and the account of the data before.
-pub struct Transformed<D0: Domain, M0: Metric, D1: Domain, M1: Metric, R: Adaptive> {
-    /// The account at distances between the data before the transformation.
-    pub before: Session<D0, M0, R>,
-    /// Where to launch: the data after.
-    pub after: Session<D1, M1, R>,
-}
-
-impl<D0: Domain, M0: Metric, D1: Domain, M1: Metric, R: Adaptive> Pipeline<D0, M0, D1, M1, R> {
-    /// Opens a session on data, with coins from the operating system.
-    ///
-    /// # Errors
-    /// As [`Odometer::open`].
-    pub fn open(&self, data: D0::Carrier) -> Result<Transformed<D0, M0, D1, M1, R>, LaunchError> {
-        self.opened(self.odometer.open(data)?)
-    }
-
-    /// Opens a session on data, with coins of your choice.
-    ///
-    /// # Errors
-    /// As [`Odometer::open_in`].
-    pub fn open_in(
-        &self,
-        root: &Root,
-        data: Arc<D0::Carrier>,
-    ) -> Result<Transformed<D0, M0, D1, M1, R>, LaunchError> {
-        self.opened(self.odometer.open_in(root, data)?)
-    }
-
-    fn opened(
-        &self,
-        before: Session<D0, M0, R>,
-    ) -> Result<Transformed<D0, M0, D1, M1, R>, LaunchError> {
-        Ok(Transformed {
-            after: before.nest_after(&self.transformation)?,
-            before,
-        })
-    }
-}
-
-impl<D0: Domain, M0: Metric, D1: Domain, M1: Metric, R: FilterRule> Pipeline<D0, M0, D1, M1, R> {
-    /// A filter whose budget holds between data at distance `d_in` before the transformation. Its answer is a session on
-    /// the data after.
-    ///
-    /// # Errors
-    /// As [`Odometer::filter`].
-    pub fn filter(
-        &self,
-        d_in: M0::Distance,
-        budget: TotalLoss<R>,
-    ) -> Result<FilterAfter<D0, M0, D1, M1, R>, LaunchError> {
-        let filter = self.odometer.filter(d_in, budget)?;
-        let transformation = self.transformation.clone();
-        let (space, map) = (filter.space().clone(), filter.map().clone());
-        Ok(filter.clone().derived(space, map, move |data, scope| {
-            let before = filter.run(data, scope)?;
-            before
-                .nest_after(&transformation)
-                .map_err(|error| queryable::AskError::failed(error.to_string()))
-        }))
-    }
-}
-
-/// `(&transformation >> &odometer)?`.
-impl<D0, M0, D1, M1, R> Shr<&Odometer<D1, M1, R>> for &Transformation<D0, M0, D1, M1>
-where
-    D0: Domain,
-    M0: Metric,
-    D1: Domain,
-    M1: Metric,
-    R: FilterRule,
-{
-    type Output = Result<Pipeline<D0, M0, D1, M1, R>, Mismatch>;
-
-    fn shr(self, odometer: &Odometer<D1, M1, R>) -> Self::Output {
-        Mismatch::check(self.output(), &odometer.space)?;
-        let Odometer {
-            rule,
-            label,
-            halting,
-            ..
-        } = odometer.clone();
-        let odometer = Odometer {
-            space: self.input().clone(),
-            rule,
-            label,
-            halting,
-        };
-        Ok(Pipeline {
-            transformation: self.clone(),
-            odometer,
-        })
     }
 }

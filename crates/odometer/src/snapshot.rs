@@ -4,18 +4,18 @@
 
 use std::{fmt::Debug, sync::Arc};
 
-use measures::{Adaptive, ChildLoss, FilterRule, Metric, PrivacyMap, TotalLoss};
+use measures::{Adaptive, ChildLoss, FilterRule, PrivacyMap, TotalLoss};
 use queryable::Root;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    bill::{Bill, Quote},
-    error::LaunchError,
+    account::bill::{Bill, Quote},
+    error::{LaunchError, OpenError},
     measurement::Description,
     odometer::Odometer,
     session::Session,
-    space::Domain,
+    space::Space,
 };
 
 /// The only version there is.
@@ -53,7 +53,7 @@ pub struct Charge<L> {
 }
 
 /// The snapshot of a session.
-pub type SnapshotOf<MI, R> = Snapshot<<MI as Metric>::Distance, ChildLoss<R>, TotalLoss<R>>;
+pub type SnapshotOf<S, R> = Snapshot<<S as Space>::Distance, ChildLoss<R>, TotalLoss<R>>;
 
 impl<D, L, T> Snapshot<D, L, T> {
     /// What was charged, in order.
@@ -125,23 +125,41 @@ pub enum RestoreError {
     IsAFilter,
     /// The session cannot be opened.
     #[error(transparent)]
-    Open(#[from] LaunchError),
+    Open(#[from] OpenError),
+    /// The filter cannot be launched.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
 }
 
-impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
+/// Why no snapshot was taken.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// The session is capped at another distance, and the snapshot would lose the cap.
+    #[error("the session is capped at distance {at}: take the snapshot there")]
+    CappedElsewhere {
+        /// The distance of the cap.
+        at: String,
+    },
+    /// There were launches inside partitions: what they cost depends on launches in other parts.
+    #[error("a snapshot cannot hold launches inside partitions")]
+    InsideParts,
+    /// What was charged is not known at this distance.
+    #[error(transparent)]
+    Loss(#[from] LaunchError),
+}
+
+impl<S: Space, R: FilterRule> Session<S, R> {
     /// What has been charged here, at this distance: for a capped session, that of its cap.
     ///
     /// # Errors
-    /// [`LaunchError::Map`] if a map does not know its loss at this distance; [`LaunchError::Unsupported`] at another
-    /// distance than that of the cap, which would be lost, or if there were launches inside partitions, which a snapshot
-    /// cannot hold; [`LaunchError::Unusable`].
-    pub fn snapshot(&self, d_in: &MI::Distance) -> Result<SnapshotOf<MI, R>, LaunchError> {
+    /// [`SnapshotError`]; as [`SnapshotError::Loss`], [`LaunchError::Map`] if a map does not know its loss at this distance.
+    pub fn snapshot(&self, d_in: &S::Distance) -> Result<SnapshotOf<S, R>, SnapshotError> {
         self.usable()?;
         if let Some((at, _)) = self.cap()
             && at != d_in
         {
-            let why = format!("the session is capped at distance {at}: take the snapshot there");
-            return Err(LaunchError::Unsupported(why));
+            return Err(SnapshotError::CappedElsewhere { at: at.to_string() });
         }
         let charges = self
             .charges(d_in)?
@@ -151,7 +169,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
         let mut snapshot = Snapshot {
             version: VERSION,
             rule: format!("{:?}", self.rule()),
-            metric: format!("{:?}", self.space().metric),
+            metric: format!("{:?}", self.space().metric()),
             d_in: d_in.clone(),
             limit: self.cap().map(|(_, limit)| limit.clone()),
             halting: self.is_halting(),
@@ -166,20 +184,18 @@ impl<D: Domain, MI: Metric, R: FilterRule> Session<D, MI, R> {
 
 fn charge<L>(
     (description, quote, count): (Arc<Description>, Quote<L>, u64),
-) -> Result<Charge<L>, LaunchError> {
+) -> Result<Charge<L>, SnapshotError> {
     match quote {
         Quote::Direct(loss) => Ok(Charge {
             description: (*description).clone(),
             loss,
             count,
         }),
-        Quote::Part(_) => Err(LaunchError::Unsupported(
-            "a snapshot cannot hold launches inside partitions".into(),
-        )),
+        Quote::Part(_) => Err(SnapshotError::InsideParts),
     }
 }
 
-impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
+impl<S: Space, R: FilterRule> Odometer<S, R> {
     /// Opens the filter of which this is a snapshot, on the same data: it refuses what the original would have refused.
     /// At distances beyond the snapshot's, what was charged before counts as infinite.
     ///
@@ -188,9 +204,9 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     pub fn restore_filter(
         &self,
         root: &Root,
-        data: Arc<D::Carrier>,
-        snapshot: &SnapshotOf<MI, R>,
-    ) -> Result<Session<D, MI, R>, RestoreError> {
+        data: Arc<S::Data>,
+        snapshot: &SnapshotOf<S, R>,
+    ) -> Result<Session<S, R>, RestoreError> {
         self.check_snapshot(snapshot)?;
         let limit = snapshot.limit.clone().ok_or(RestoreError::NotAFilter)?;
         let odometer = match snapshot.halting {
@@ -207,7 +223,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         Ok(session)
     }
 
-    fn check_snapshot(&self, snapshot: &SnapshotOf<MI, R>) -> Result<(), RestoreError> {
+    fn check_snapshot(&self, snapshot: &SnapshotOf<S, R>) -> Result<(), RestoreError> {
         if snapshot.version != VERSION {
             return Err(RestoreError::Version {
                 found: snapshot.version,
@@ -220,7 +236,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
                 found: snapshot.rule.clone(),
             });
         }
-        let expected = format!("{:?}", self.space().metric);
+        let expected = format!("{:?}", self.space().metric());
         if snapshot.metric != expected {
             return Err(RestoreError::Metric {
                 expected,
@@ -236,8 +252,8 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     /// Charges everything again. That it does not fit means that no account can have come to this.
     fn recharge(
         &self,
-        session: &Session<D, MI, R>,
-        snapshot: &SnapshotOf<MI, R>,
+        session: &Session<S, R>,
+        snapshot: &SnapshotOf<S, R>,
     ) -> Result<(), RestoreError> {
         let corrupted = |error: LaunchError| RestoreError::Corrupted(error.to_string());
         for Charge {
@@ -247,11 +263,9 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
         } in &snapshot.charges
         {
             let measure = self.rule().child();
-            let metric = session.space().metric.clone();
             measures::Measure::check(&measure, loss)
                 .map_err(|error| RestoreError::Corrupted(error.to_string()))?;
-            let map =
-                PrivacyMap::constant_up_to(metric, measure, snapshot.d_in.clone(), loss.clone());
+            let map = PrivacyMap::constant_up_to(measure, snapshot.d_in.clone(), loss.clone());
             session
                 .charge_again(&Bill::direct(Arc::new(description.clone()), map), *count)
                 .map_err(corrupted)?;
@@ -260,7 +274,7 @@ impl<D: Domain, MI: Metric, R: FilterRule> Odometer<D, MI, R> {
     }
 }
 
-impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
+impl<S: Space, R: Adaptive> Odometer<S, R> {
     /// Opens a session with everything charged that this snapshot says. At distances beyond the snapshot's, what was
     /// charged before counts as infinite.
     ///
@@ -269,9 +283,9 @@ impl<D: Domain, MI: Metric, R: Adaptive> Odometer<D, MI, R> {
     pub fn restore(
         &self,
         root: &Root,
-        data: Arc<D::Carrier>,
-        snapshot: &SnapshotOf<MI, R>,
-    ) -> Result<Session<D, MI, R>, RestoreError> {
+        data: Arc<S::Data>,
+        snapshot: &SnapshotOf<S, R>,
+    ) -> Result<Session<S, R>, RestoreError> {
         self.check_snapshot(snapshot)?;
         if snapshot.limit.is_some() || snapshot.halted {
             return Err(RestoreError::IsAFilter);

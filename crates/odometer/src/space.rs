@@ -1,143 +1,230 @@
-//! Input spaces: which data a measurement takes, and how far apart two data sets are.
+//! Spaces: where data live. A space says which data a measurement takes, and how far apart two data sets are.
 
-use std::{fmt, marker::PhantomData};
+use std::{any::type_name, fmt, marker::PhantomData};
 
-use measures::{ChangeOneDistance, Metric, SymmetricDistance, UnitSteps};
+use measures::{
+    ChangeOneDistance, CountsRecords, Distance, MapError, Measure, Metric, PrivacyMap,
+    SymmetricDistance,
+};
 use queryable::guarded;
 
-use crate::error::LaunchError;
+use crate::{error::OpenError, transformation::Mismatch};
 
-/// A set of data sets. Two domains are compared when things are put together: a measurement is launched only on the
-/// domain it was made for.
-pub trait Domain: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// What the data look like.
-    type Carrier: Send + Sync + 'static;
-
-    /// Is this data set in the domain? Checked once, by whoever opens a session: the answer is not private.
-    fn contains(&self, data: &Self::Carrier) -> bool {
-        let _ = data;
-        true
-    }
-}
-
-/// Every value of a type.
-///
-/// ```
-/// use odometer::{AnyOf, Domain};
-/// assert!(AnyOf::<Vec<i64>>::new().contains(&vec![1, 2]));
-/// ```
-pub struct AnyOf<T>(PhantomData<fn() -> T>);
-
-impl<T> AnyOf<T> {
-    /// Every value of `T`.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<T> Default for AnyOf<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> Clone for AnyOf<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for AnyOf<T> {}
-
-impl<T> PartialEq for AnyOf<T> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<T> fmt::Debug for AnyOf<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "any {}", std::any::type_name::<T>())
-    }
-}
-
-impl<T: Send + Sync + 'static> Domain for AnyOf<T> {
-    type Carrier = T;
-}
-
-/// A domain in which, with the metric `MI`, any two members at distance `n` are linked by `n` steps of distance 1 that
-/// are members as well: the hypothesis of [group privacy](measures::GroupPrivacy). [`UnitSteps`] says it of the metric on
-/// all data sets, and not every domain inherits it: data sets of exactly 10 records have no two at
-/// [`SymmetricDistance`] 1. Whoever implements it vouches for it.
+/// A set of data sets with a metric on it. Two spaces are compared when things are put together: a measurement is launched
+/// only on data of the space it was made for.
 ///
 /// ```
 /// use measures::SymmetricDistance;
-/// use odometer::{Connected, Domain};
+/// use odometer::Space;
 /// #[derive(Clone, Debug, PartialEq)]
 /// struct AtMost(usize);
-/// impl Domain for AtMost {
-///     type Carrier = Vec<i64>;
+/// impl Space for AtMost {
+///     type Data = Vec<i64>;
+///     type Distance = u32;
+///     type Metric = SymmetricDistance;
+///     fn metric(&self) -> &SymmetricDistance {
+///         &SymmetricDistance
+///     }
 ///     fn contains(&self, data: &Vec<i64>) -> bool {
 ///         data.len() <= self.0
 ///     }
 /// }
-/// // Remove first, add then: never longer than the longer of the two.
-/// impl Connected<SymmetricDistance> for AtMost {}
+/// assert!(AtMost(2).contains(&vec![3, 1]) && !AtMost(2).contains(&vec![3, 1, 4]));
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "nobody vouches that `{Self}` with the metric `{MI}` is connected by steps of distance 1",
-    note = "group privacy needs that: implement `Connected<{MI}>` for the domain if it is so"
-)]
-pub trait Connected<MI: UnitSteps>: Domain {}
+pub trait Space: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
+    /// What the data look like.
+    type Data: Send + Sync + 'static;
+    /// What distances look like.
+    type Distance: Distance;
+    /// How distances are told.
+    type Metric: Metric<Distance = Self::Distance>;
 
-/// All lists: records come and go one by one.
-impl<T: Send + Sync + 'static> Connected<SymmetricDistance> for AnyOf<Vec<T>> {}
-/// All lists: records are replaced one by one (lists of different lengths are at no distance).
-impl<T: Send + Sync + 'static> Connected<ChangeOneDistance> for AnyOf<Vec<T>> {}
+    /// How far apart two data sets are.
+    fn metric(&self) -> &Self::Metric;
 
-/// A domain with a metric on it.
-#[derive(Clone, Copy, PartialEq)]
-pub struct Space<D, MI> {
-    /// Which data.
-    pub domain: D,
-    /// How far apart.
-    pub metric: MI,
+    /// Is this data set in the space? Checked once, by whoever opens a session: the answer is not private.
+    fn contains(&self, data: &Self::Data) -> bool {
+        let _ = data;
+        true
+    }
+
+    /// The privacy map that a function computes, at this space's distances.
+    ///
+    /// ```
+    /// use exact::Round;
+    /// use measures::{L2Distance, Rho, Zcdp};
+    /// use odometer::{Any, Space};
+    /// let vectors = Any::<Vec<i64>, _>::with(L2Distance);
+    /// let map = vectors.map(Zcdp, |d_in| Ok(Rho::new(d_in.pow(2, Round::Up))));
+    /// assert_eq!(map.loss(&3u32.into())?, "9".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn map<M: Measure>(
+        &self,
+        measure: M,
+        function: impl Fn(&Self::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
+    ) -> PrivacyMap<Self::Metric, M> {
+        PrivacyMap::new(measure, function)
+    }
+}
+
+/// Every value of a type, with a metric.
+///
+/// ```
+/// use measures::AbsoluteDistance;
+/// use odometer::{Any, Space};
+/// let number = Any::<f64, _>::with(AbsoluteDistance);
+/// assert!(number.contains(&0.5));
+/// ```
+pub struct Any<T, MI>(MI, PhantomData<fn() -> T>);
+
+/// Every list of records.
+///
+/// ```
+/// use odometer::{Records, Space};
+/// let people = Records::<(&str, u32)>::new(); // neighbours have one record more or less
+/// let known = Records::<(&str, u32)>::replaced(); // neighbours have one record replaced
+/// assert!(people.contains(&vec![("Ada", 36)]) && known.contains(&vec![]));
+/// ```
+pub type Records<T, MI = SymmetricDistance> = Any<Vec<T>, MI>;
+
+impl<T, MI> Any<T, MI> {
+    /// Every value of `T`, with this metric.
+    pub const fn with(metric: MI) -> Self {
+        Self(metric, PhantomData)
+    }
+}
+
+impl<T> Records<T> {
+    /// Every list of records. Its distance is the number of records to add and remove.
+    pub const fn new() -> Self {
+        Self::with(SymmetricDistance)
+    }
+
+    /// Every list of records. Its distance is the number of records to replace: how many there are is no secret.
+    pub const fn replaced() -> Records<T, ChangeOneDistance> {
+        Any::with(ChangeOneDistance)
+    }
+}
+
+impl<T, MI: Default> Default for Any<T, MI> {
+    fn default() -> Self {
+        Self::with(MI::default())
+    }
+}
+
+impl<T, MI: Clone> Clone for Any<T, MI> {
+    fn clone(&self) -> Self {
+        Self::with(self.0.clone())
+    }
+}
+
+impl<T, MI: Copy> Copy for Any<T, MI> {}
+
+impl<T, MI: PartialEq> PartialEq for Any<T, MI> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
 }
 
 /// As errors show it.
-impl<D: fmt::Debug, MI: fmt::Debug> fmt::Debug for Space<D, MI> {
+impl<T, MI: fmt::Debug> fmt::Debug for Any<T, MI> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} with {:?}", self.domain, self.metric)
+        write!(f, "any {} with {:?}", type_name::<T>(), self.0)
     }
 }
 
-impl<D: Domain, MI: Metric> Space<D, MI> {
-    /// This domain with this metric.
-    pub const fn new(domain: D, metric: MI) -> Self {
-        Self { domain, metric }
-    }
+impl<T: Send + Sync + 'static, MI: Metric> Space for Any<T, MI> {
+    type Data = T;
+    type Distance = MI::Distance;
+    type Metric = MI;
 
-    pub(crate) fn check_contains(&self, data: &D::Carrier) -> Result<(), LaunchError> {
-        // Foreign code that sees data: it may use no session.
-        if guarded(|| self.domain.contains(data)).map_err(LaunchError::Unusable)? {
-            return Ok(());
-        }
-        Err(LaunchError::NotInDomain {
-            domain: format!("{:?}", self.domain),
-        })
+    fn metric(&self) -> &MI {
+        &self.0
     }
 }
 
-impl<MI: Metric> Space<AnyOf<()>, MI> {
-    /// Every value of `T`, with this metric.
-    ///
-    /// ```
-    /// use measures::SymmetricDistance;
-    /// use odometer::{AnyOf, Space};
-    /// let records = Space::any::<Vec<i64>>(SymmetricDistance);
-    /// assert_eq!(records, Space::new(AnyOf::new(), SymmetricDistance));
-    /// ```
-    pub const fn any<T: Send + Sync + 'static>(metric: MI) -> Space<AnyOf<T>, MI> {
-        Space::new(AnyOf::new(), metric)
+/// A space in which any two members at distance `n` are linked by `n` steps of distance 1 that are members as well: the
+/// hypothesis of [group privacy](measures::GroupPrivacy). [`CountsRecords`] says it of the metric on all data sets, and not
+/// every space inherits it: data sets of exactly 10 records have no two at [`SymmetricDistance`] 1. Whoever implements it
+/// vouches for it.
+///
+/// ```
+/// # use measures::SymmetricDistance;
+/// # use odometer::Space;
+/// use odometer::Connected;
+/// # #[derive(Clone, Debug, PartialEq)]
+/// struct AtMost(usize);
+/// # impl Space for AtMost {
+/// #     type Data = Vec<i64>;
+/// #     type Distance = u32;
+/// #     type Metric = SymmetricDistance;
+/// #     fn metric(&self) -> &SymmetricDistance { &SymmetricDistance }
+/// #     fn contains(&self, data: &Vec<i64>) -> bool { data.len() <= self.0 }
+/// # }
+/// // Remove first, add then: never longer than the longer of the two.
+/// impl Connected for AtMost {}
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "nobody vouches that the space `{Self}` is connected by steps of distance 1",
+    note = "group privacy needs that: implement `Connected` for the space if it is so"
+)]
+pub trait Connected: Space<Distance = u32, Metric: CountsRecords> {}
+
+/// All lists: records come and go one by one.
+impl<T: Send + Sync + 'static> Connected for Records<T> {}
+/// All lists: records are replaced one by one (lists of different lengths are at no distance).
+impl<T: Send + Sync + 'static> Connected for Records<T, ChangeOneDistance> {}
+
+/// A space whose data sets are lists of records, at a distance that counts the records that change.
+#[diagnostic::on_unimplemented(
+    message = "the data of the space `{Self}` are not known to be lists of records at a distance that counts them",
+    note = "partitions need that: implement `OfRecords` for the space if it is so"
+)]
+pub trait OfRecords:
+    Space<Data = Vec<<Self as OfRecords>::Record>, Distance = u32, Metric: CountsRecords>
+{
+    /// What a record looks like.
+    type Record: Send + Sync + 'static;
+}
+
+impl<T: Send + Sync + 'static, MI: CountsRecords> OfRecords for Records<T, MI> {
+    type Record = T;
+}
+
+pub(crate) fn check_contains<S: Space>(space: &S, data: &S::Data) -> Result<(), OpenError> {
+    // Foreign code that sees data: it may use no session.
+    if guarded(|| space.contains(data)).map_err(OpenError::Unusable)? {
+        return Ok(());
+    }
+    Err(OpenError::NotInSpace {
+        space: format!("{space:?}"),
+    })
+}
+
+/// Are these the same? The metrics are compared by themselves: what is charged depends on them, and a space may leave
+/// them out of its own comparison.
+#[inline]
+pub(crate) fn check_same<S: Space>(first: &S, second: &S) -> Result<(), Mismatch> {
+    if first == second && first.metric() == second.metric() {
+        return Ok(());
+    }
+    Err(mismatch(first, second))
+}
+
+#[cold]
+fn mismatch<S: Space>(first: &S, second: &S) -> Mismatch {
+    Mismatch {
+        first: shown(first),
+        second: shown(second),
+    }
+}
+
+/// A space with its metric, which its own form may leave out.
+fn shown<S: Space>(space: &S) -> String {
+    let (shown, metric) = (format!("{space:?}"), format!("{:?}", space.metric()));
+    match shown.contains(&metric) {
+        true => shown,
+        false => format!("{shown} with {metric}"),
     }
 }

@@ -1,32 +1,32 @@
-//! Time-uniform odometers (seed 004 Def 3.1): another guarantee than that of [`Odometer`](crate::Odometer), and so other
-//! types, which cannot be nested, capped or charged to accounts of the first kind.
+//! Time-uniform odometers (\[RRUV16\] Def 3.1): another guarantee than that of [`Odometer`](crate::Odometer), and so
+//! other types, which cannot be nested, capped or charged to accounts of the first kind.
 
 use std::{fmt, sync::Arc};
 
-use measures::{
-    FilterRule, Metric, PureDp, Rule, RuleError, Tallied, TimeUniform, Total, TotalLoss,
-};
+use measures::{PureDp, TimeUniform, Total, TotalLoss};
 use queryable::Root;
 
 use crate::{
-    account::Account,
-    data::Data,
-    error::LaunchError,
-    measurement::{Description, Measurement},
+    account::questions::{Bookmark, Listed},
+    account::{Account, DEFAULT_QUOTA},
+    error::{LaunchError, OpenError},
+    measurement::Measurement,
     session::Session,
-    space::{Domain, Space},
+    session::data::Data,
+    session::watch::{Fused, Watch},
+    space::{Space, check_contains},
 };
 
 /// An odometer whose bound on the *realized* loss holds at all rounds at once, with the probability that its rule states.
 ///
-/// Its launches are purely private (004 Lemma 3.5 is wrong otherwise) and sequential.
+/// Its launches are purely private (\[RRUV16\] Lemma 3.5 is wrong otherwise) and sequential.
 ///
 /// ```
 /// use measures::adaptive::{RogersOdometer, TimeUniformRogers};
-/// use measures::{PrivacyMap, PureDp, SymmetricDistance};
-/// use odometer::{Measurement, Space, TimeUniformOdometer};
-/// let records = Space::any::<Vec<i64>>(SymmetricDistance);
-/// let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.01".parse()?);
+/// use measures::{PrivacyMap, PureDp};
+/// use odometer::{Measurement, Records, TimeUniformOdometer};
+/// let records = Records::<i64>::new();
+/// let map = PrivacyMap::per_record(PureDp, "0.01")?;
 /// let query = Measurement::new("query", records, map, |_, _| Ok(42));
 ///
 /// let rule = TimeUniformRogers::new(RogersOdometer::new("1e-6".parse()?, 1 << 20)?);
@@ -37,24 +37,45 @@ use crate::{
 /// assert!(session.bound(&1)?.at_most(&"(3.5, 1e-6)".parse()?)); // basic composition: 10
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct TimeUniformOdometer<D: Domain, MI: Metric, R: TimeUniform> {
-    space: Space<D, MI>,
+pub struct TimeUniformOdometer<S: Space, R: TimeUniform> {
+    space: S,
     rule: R,
+    watch: Option<Watch>,
+    quota: u32,
 }
 
-impl<D: Domain, MI: Metric, R: TimeUniform> TimeUniformOdometer<D, MI, R> {
+impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
     /// An odometer on these data with this rule.
-    pub fn new(space: Space<D, MI>, rule: R) -> Self {
-        Self { space, rule }
+    pub fn new(space: S, rule: R) -> Self {
+        Self {
+            space,
+            rule,
+            watch: None,
+            quota: DEFAULT_QUOTA,
+        }
+    }
+
+    /// Its sessions tell this watch which transformation has failed on their data. See [`Watch`].
+    #[must_use]
+    pub fn watched(mut self, watch: &Watch) -> Self {
+        self.watch = Some(watch.clone());
+        self
+    }
+
+    /// Its sessions list at most so many different measurements: see [`Odometer::quota`](crate::Odometer::quota).
+    #[must_use]
+    pub fn quota(mut self, measurements: u32) -> Self {
+        self.quota = measurements;
+        self
     }
 
     /// Opens a session on data, with coins from the operating system.
     ///
     /// # Errors
-    /// [`LaunchError::NotInDomain`]; [`LaunchError::Unusable`] without entropy, or inside a step.
-    pub fn open(&self, data: D::Carrier) -> Result<TimeUniformSession<D, MI, R>, LaunchError> {
+    /// [`OpenError::NotInSpace`]; [`OpenError::Unusable`] without entropy, or inside a step.
+    pub fn open(&self, data: S::Data) -> Result<TimeUniformSession<S, R>, OpenError> {
         self.open_in(
-            &Root::from_os().map_err(LaunchError::Unusable)?,
+            &Root::from_os().map_err(OpenError::Unusable)?,
             Arc::new(data),
         )
     }
@@ -62,40 +83,43 @@ impl<D: Domain, MI: Metric, R: TimeUniform> TimeUniformOdometer<D, MI, R> {
     /// Opens a session on data, with coins of your choice.
     ///
     /// # Errors
-    /// [`LaunchError::NotInDomain`]; [`LaunchError::Unusable`] if the root is somebody else's.
+    /// [`OpenError::NotInSpace`]; [`OpenError::Unusable`] if the root is somebody else's.
     pub fn open_in(
         &self,
         root: &Root,
-        data: Arc<D::Carrier>,
-    ) -> Result<TimeUniformSession<D, MI, R>, LaunchError> {
-        let root = root.branch().map_err(LaunchError::Unusable)?;
-        self.space.check_contains(&data)?;
+        data: Arc<S::Data>,
+    ) -> Result<TimeUniformSession<S, R>, OpenError> {
+        let place =
+            Fused::below(root, "the session", self.watch.as_ref()).map_err(OpenError::Unusable)?;
+        check_contains(&self.space, &data)?;
         let account = Account::new(
             "the session".into(),
-            Realized(self.rule.clone()),
+            self.rule.clone(),
             None,
+            self.quota,
             None,
-        )?;
+        )?
+        .sequential();
         Ok(TimeUniformSession(Session::new(
             self.space.clone(),
             Data::Here(data),
-            root,
+            place,
             account,
         )))
     }
 }
 
 /// Data under a time-uniform account.
-pub struct TimeUniformSession<D: Domain, MI: Metric, R: TimeUniform>(Session<D, MI, Realized<R>>);
+pub struct TimeUniformSession<S: Space, R: TimeUniform>(Session<S, R>);
 
-impl<D: Domain, MI: Metric, R: TimeUniform> TimeUniformSession<D, MI, R> {
+impl<S: Space, R: TimeUniform> TimeUniformSession<S, R> {
     /// Charges and runs a measurement.
     ///
     /// # Errors
     /// As [`Session::launch`].
     pub fn launch<A: 'static>(
         &self,
-        measurement: &Measurement<D, MI, PureDp, A>,
+        measurement: &Measurement<S, PureDp, A>,
     ) -> Result<A, LaunchError> {
         self.0.launch(measurement)
     }
@@ -105,76 +129,40 @@ impl<D: Domain, MI: Metric, R: TimeUniform> TimeUniformSession<D, MI, R> {
     ///
     /// # Errors
     /// As [`Session::privacy_loss`].
-    pub fn bound(&self, d_in: &MI::Distance) -> Result<Total<TotalLoss<R>>, LaunchError> {
+    pub fn bound(&self, d_in: &S::Distance) -> Result<Total<TotalLoss<R>>, LaunchError> {
         let tally = self.0.tally(d_in)?;
-        self.0.ruled(|| self.0.rule().0.bound(&tally))
+        self.0.ruled(move || self.0.rule().bound(&tally))
     }
 
     /// Everything that was launched, in order.
     ///
     /// # Errors
     /// As [`Session::launches`].
-    pub fn launches(&self) -> Result<Vec<(Arc<Description>, u64)>, LaunchError> {
+    pub fn launches(&self) -> Result<Vec<Listed>, LaunchError> {
         self.0.launches()
+    }
+
+    /// A page of what was launched.
+    ///
+    /// # Errors
+    /// As [`Session::launches_after`].
+    pub fn launches_after(
+        &self,
+        read: Bookmark,
+        most: usize,
+    ) -> Result<(Vec<Listed>, Bookmark), LaunchError> {
+        self.0.launches_after(read, most)
     }
 }
 
-impl<D: Domain, MI: Metric, R: TimeUniform> Clone for TimeUniformSession<D, MI, R> {
+impl<S: Space, R: TimeUniform> Clone for TimeUniformSession<S, R> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<D: Domain, MI: Metric, R: TimeUniform> fmt::Debug for TimeUniformSession<D, MI, R> {
+impl<S: Space, R: TimeUniform> fmt::Debug for TimeUniformSession<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TimeUniform{:?}", self.0)
-    }
-}
-
-/// Lets a time-uniform rule keep an account. It admits no budget, so it makes no filter.
-#[derive(Clone, Debug)]
-struct Realized<R>(R);
-
-impl<R: TimeUniform> Rule for Realized<R> {
-    type Child = PureDp;
-    type Total = R::Total;
-
-    fn child(&self) -> PureDp {
-        self.0.child()
-    }
-
-    fn total(&self) -> R::Total {
-        self.0.total()
-    }
-}
-
-impl<R: TimeUniform> Tallied for Realized<R> {
-    type Tally = R::Tally;
-
-    fn start(&self) -> R::Tally {
-        self.0.start()
-    }
-}
-
-impl<R: TimeUniform> FilterRule for Realized<R> {
-    type Gate = ();
-
-    fn open(&self, budget: &TotalLoss<Self>) -> Result<(), RuleError> {
-        Err(RuleError::budget(
-            budget,
-            "a time-uniform rule makes no filter",
-        ))
-    }
-
-    fn fits(&self, (): &(), _: &R::Tally) -> bool {
-        false
-    }
-
-    fn remaining(&self, (): &(), _: &R::Tally) -> Option<measures::ChildLoss<Self>> {
-        None
-    }
-
-    fn spent(&self, (): &(), tally: &R::Tally) -> Total<TotalLoss<Self>> {
-        self.0.bound(tally)
     }
 }

@@ -1,131 +1,230 @@
 //! Stable transformations: data sets at distance `d` become data sets at distance at most `stability(d)`.
 
-use std::{fmt, ops::Shr, sync::Arc};
+use std::{fmt, ops::Shr, panic::Location, sync::Arc};
 
-use measures::{MapError, Measure, Metric};
-use queryable::AskError;
+use measures::{MAX_LINKS, MapError, Measure};
+use queryable::{AskError, Fuse, guarded};
 
 use crate::{
+    error::LaunchError,
     measurement::Measurement,
-    space::{Domain, Space},
+    space::{Space, check_same},
 };
 
-type Function<X, Y> = dyn Fn(&X) -> Result<Y, AskError> + Send + Sync;
+type Function<X, Y> = dyn Fn(&X) -> Result<Y, Failed> + Send + Sync;
 pub(crate) type Stability<D0, D1> = dyn Fn(&D0) -> Result<D1, MapError> + Send + Sync;
 
 /// A deterministic, stable change of the data.
 ///
-/// Its author vouches for the stability map, and that it fails on no data set of its domain.
+/// Its author vouches for the stability map, and that it is total: it fails and panics on no data set of its space. A
+/// failure would tell something about the data for which nobody was charged, and no charge could pay for it. If it fails
+/// all the same, everything on those data stops for good ([`LaunchError::Stopped`](crate::LaunchError::Stopped)), so that
+/// it can happen once; whoever opened the data can find out [what it was](crate::Watch). A transformation that does not
+/// return, or takes longer on some data, is not noticed.
 ///
 /// ```
-/// use measures::{PrivacyMap, PureDp, SymmetricDistance};
-/// use odometer::{Measurement, Space, Transformation};
-/// let records = Space::any::<Vec<i64>>(SymmetricDistance);
-/// let twice = Transformation::new(records, records, |d| Ok(2 * d), |data: &Vec<i64>| Ok([data.clone(), data.clone()].concat()));
-/// let noisy = Measurement::new("noisy", records, PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?), |_, _| Ok(0));
+/// use measures::{PrivacyMap, PureDp, times};
+/// use odometer::{Measurement, Records, Transformation};
+/// let records = Records::<i64>::new();
+/// let twice = Transformation::new(records, records, times(2), |data: &Vec<i64>| Ok([data.clone(), data.clone()].concat()));
+/// let noisy = Measurement::new("noisy", records, PrivacyMap::per_record(PureDp, "0.1")?, |_, _| Ok(0));
 /// assert_eq!((&twice >> &noisy)?.map().loss(&1)?, "0.2".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Transformation<D0: Domain, M0: Metric, D1: Domain, M1: Metric>(
-    Arc<Inner<D0, M0, D1, M1>>,
-);
+pub struct Transformation<S: Space, T: Space>(Arc<Inner<S, T>>);
 
-struct Inner<D0: Domain, M0: Metric, D1: Domain, M1: Metric> {
-    input: Space<D0, M0>,
-    output: Space<D1, M1>,
-    stability: Box<Stability<M0::Distance, M1::Distance>>,
-    function: Box<Function<D0::Carrier, D1::Carrier>>,
+struct Inner<S: Space, T: Space> {
+    input: S,
+    output: T,
+    /// A chain has none of its own, unless it is given one.
+    name: Option<Arc<str>>,
+    /// How many others it is made of.
+    links: u16,
+    stability: Arc<Stability<S::Distance, T::Distance>>,
+    function: Arc<Function<S::Data, T::Data>>,
 }
 
-impl<D0: Domain, M0: Metric, D1: Domain, M1: Metric> Transformation<D0, M0, D1, M1> {
-    /// A transformation from its parts.
-    pub fn new(
-        input: Space<D0, M0>,
-        output: Space<D1, M1>,
-        stability: impl Fn(&M0::Distance) -> Result<M1::Distance, MapError> + Send + Sync + 'static,
-        function: impl Fn(&D0::Carrier) -> Result<D1::Carrier, AskError> + Send + Sync + 'static,
-    ) -> Self {
+/// A transformation has failed on some data.
+struct Failed {
+    by: Option<Arc<str>>,
+    error: AskError,
+}
+
+impl<S: Space, T: Space> Transformation<S, T> {
+    /// A transformation from its parts. It is called after the place where it is made, until it is
+    /// [named](Self::named).
+    #[track_caller]
+    pub fn new<D, F>(input: S, output: T, stability: D, function: F) -> Self
+    where
+        D: Fn(&S::Distance) -> Result<T::Distance, MapError> + Send + Sync + 'static,
+        F: Fn(&S::Data) -> Result<T::Data, AskError> + Send + Sync + 'static,
+    {
+        let name = format!("the transformation made at {}", Location::caller());
+        let function = move |data: &_| match guarded(|| function(data)) {
+            Ok(Ok(after)) => Ok(after),
+            Ok(Err(error)) | Err(error) => Err(Failed { by: None, error }),
+        };
         Self(Arc::new(Inner {
             input,
             output,
-            stability: Box::new(stability),
-            function: Box::new(function),
+            name: Some(name.into()),
+            links: 0,
+            stability: Arc::new(stability),
+            function: Arc::new(function),
+        }))
+    }
+
+    /// The same transformation under another name, by which whoever opened the data learns of its failure.
+    pub fn named(self, name: impl Into<Arc<str>>) -> Self {
+        let Inner {
+            input,
+            output,
+            links,
+            stability,
+            function,
+            ..
+        } = &*self.0;
+        Self(Arc::new(Inner {
+            input: input.clone(),
+            output: output.clone(),
+            name: Some(name.into()),
+            links: *links,
+            stability: Arc::clone(stability),
+            function: Arc::clone(function),
         }))
     }
 
     /// The space of the data before.
-    pub fn input(&self) -> &Space<D0, M0> {
+    pub fn input(&self) -> &S {
         &self.0.input
     }
 
     /// The space of the data after.
-    pub fn output(&self) -> &Space<D1, M1> {
+    pub fn output(&self) -> &T {
         &self.0.output
     }
 
     /// How far apart data can be after, if they were `d_in` apart before.
     ///
     /// # Errors
-    /// The stability map's own.
-    pub fn stability(&self, d_in: &M0::Distance) -> Result<M1::Distance, MapError> {
+    /// The stability map's own; [`MapError::TooDeep`] if it is a chain of too many.
+    pub fn stability(&self, d_in: &S::Distance) -> Result<T::Distance, MapError> {
         (self.0.stability)(d_in)
     }
 
-    /// The data after.
+    /// The data after. For use inside a measurement's function, whose own map must cover it, failures included; nothing
+    /// stops if it fails here.
     ///
     /// # Errors
-    /// The function's own.
-    pub fn apply(&self, data: &D0::Carrier) -> Result<D1::Carrier, AskError> {
-        (self.0.function)(data)
+    /// The function's own; [`AskError::Panicked`]; [`AskError::TooDeep`] if it is a chain of too many.
+    pub fn apply(&self, data: &S::Data) -> Result<T::Data, AskError> {
+        self.try_apply(data).map_err(|failed| failed.error)
     }
 
-    /// This transformation, then another.
+    fn try_apply(&self, data: &S::Data) -> Result<T::Data, Failed> {
+        (self.0.function)(data).map_err(|Failed { by, error }| {
+            let by = match (&self.0.name, by) {
+                (Some(whole), Some(link)) => Some(format!("{whole}: {link}").into()),
+                (Some(name), None) => Some(Arc::clone(name)),
+                (None, link) => link,
+            };
+            Failed { by, error }
+        })
+    }
+
+    /// The data after, where data have a fuse: a failure blows it, and says no more.
+    pub(crate) fn apply_under(
+        &self,
+        fuse: Option<&Fuse>,
+        data: &S::Data,
+    ) -> Result<T::Data, AskError> {
+        if fuse.is_some_and(Fuse::is_blown) {
+            return Err(AskError::Halted);
+        }
+        self.try_apply(data)
+            .map_err(|Failed { by, error }| match fuse {
+                Some(fuse) => {
+                    fuse.blow(by.as_deref().unwrap_or("a transformation"), &error);
+                    AskError::Halted
+                }
+                None => error,
+            })
+    }
+
+    /// How many others it is made of.
+    pub(crate) fn links(&self) -> u16 {
+        self.0.links
+    }
+
+    /// This transformation, then another. Beyond [`MAX_LINKS`] in a chain, every use of it is an error.
     ///
     /// # Errors
     /// [`Mismatch`] if the other is for other data.
-    pub fn then<D2: Domain, M2: Metric>(
+    pub fn then<U: Space>(
         &self,
-        next: &Transformation<D1, M1, D2, M2>,
-    ) -> Result<Transformation<D0, M0, D2, M2>, Mismatch> {
-        Mismatch::check(self.output(), next.input())?;
-        let (first, second) = (self.clone(), next.clone());
-        let (stability_first, stability_second) = (self.clone(), next.clone());
-        Ok(Transformation::new(
-            self.input().clone(),
-            next.output().clone(),
-            move |d_in| stability_second.stability(&stability_first.stability(d_in)?),
-            move |data| second.apply(&first.apply(data)?),
-        ))
+        next: &Transformation<T, U>,
+    ) -> Result<Transformation<S, U>, Mismatch> {
+        check_same(self.output(), next.input())?;
+        let links = linked(self.links(), next.links());
+        let (stability, function): (Arc<Stability<_, _>>, Arc<Function<_, _>>) = if links
+            > MAX_LINKS
+        {
+            (
+                Arc::new(|_: &_| Err(MapError::TooDeep { limit: MAX_LINKS })),
+                Arc::new(|_: &_| {
+                    Err(Failed {
+                        by: None,
+                        error: AskError::TooDeep { limit: MAX_LINKS },
+                    })
+                }),
+            )
+        } else {
+            let (first, second) = (self.clone(), next.clone());
+            let (stable_first, stable_second) = (self.clone(), next.clone());
+            (
+                Arc::new(move |d_in: &_| stable_second.stability(&stable_first.stability(d_in)?)),
+                Arc::new(move |data: &_| second.try_apply(&first.try_apply(data)?)),
+            )
+        };
+        Ok(Transformation(Arc::new(Inner {
+            input: self.input().clone(),
+            output: next.output().clone(),
+            name: None,
+            links,
+            stability,
+            function,
+        })))
     }
 
-    /// This transformation, then a measurement: a measurement of the data before.
+    /// This transformation, then a measurement: a measurement of the data before. Beyond [`MAX_LINKS`] in a chain, every
+    /// use of it is an error.
     ///
     /// # Errors
     /// [`Mismatch`] if the measurement is for other data.
     pub fn measure<M: Measure, A: 'static>(
         &self,
-        measurement: &Measurement<D1, M1, M, A>,
-    ) -> Result<Measurement<D0, M0, M, A>, Mismatch> {
-        let fits = *self.output() == *measurement.space();
-        if !fits || *measurement.map().metric() != self.output().metric {
-            return Err(Mismatch {
-                first: format!("{:?}", self.output()),
-                second: measurement.takes(),
-            });
-        }
-        let stability = self.clone();
-        let map = measurement
-            .map()
-            .after(self.input().metric.clone(), move |d_in| {
-                stability.stability(d_in)
-            });
-        let (before, after) = (self.clone(), measurement.clone());
+        measurement: &Measurement<T, M, A>,
+    ) -> Result<Measurement<S, M, A>, Mismatch> {
+        check_same(self.output(), measurement.space())?;
+        let stability = Arc::clone(&self.0.stability);
+        let map = measurement.map().after(move |d_in| stability(d_in));
+        let links = linked(self.links(), measurement.links());
+        let (before, function) = (self.clone(), measurement.function());
         Ok(
-            measurement.derived(self.input().clone(), map, move |data, scope| {
-                after.run(&Arc::new(before.apply(data)?), scope)
+            measurement.derived(links, self.input().clone(), map, move |data, scope| {
+                let data = before.apply_under(scope.fuse(), data).map(Arc::new)?;
+                function(&data, scope)
             }),
         )
     }
+}
+
+/// How many links two chains have together. Their sum, and not the longer one: a chain put behind itself again and again
+/// would do exponential work at little depth.
+pub(crate) fn linked(one: u16, other: u16) -> u16 {
+    one.saturating_add(other)
+        .saturating_add(1)
+        .min(MAX_LINKS + 1)
 }
 
 /// Two pieces that do not fit together.
@@ -138,45 +237,37 @@ pub struct Mismatch {
     pub second: String,
 }
 
-impl Mismatch {
-    pub(crate) fn check<D: Domain, MI: Metric>(
-        first: &Space<D, MI>,
-        second: &Space<D, MI>,
-    ) -> Result<(), Self> {
-        if first == second {
-            return Ok(());
+impl From<Mismatch> for LaunchError {
+    fn from(Mismatch { first, second }: Mismatch) -> Self {
+        Self::Space {
+            ours: first,
+            theirs: second,
         }
-        Err(Self {
-            first: format!("{first:?}"),
-            second: format!("{second:?}"),
-        })
     }
 }
 
 /// `(&transformation >> &measurement)?` is [`Transformation::measure`].
-impl<D0, M0, D1, M1, M, A> Shr<&Measurement<D1, M1, M, A>> for &Transformation<D0, M0, D1, M1>
+impl<S, T, M, A> Shr<&Measurement<T, M, A>> for &Transformation<S, T>
 where
-    D0: Domain,
-    M0: Metric,
-    D1: Domain,
-    M1: Metric,
+    S: Space,
+    T: Space,
     M: Measure,
     A: 'static,
 {
-    type Output = Result<Measurement<D0, M0, M, A>, Mismatch>;
+    type Output = Result<Measurement<S, M, A>, Mismatch>;
 
-    fn shr(self, measurement: &Measurement<D1, M1, M, A>) -> Self::Output {
+    fn shr(self, measurement: &Measurement<T, M, A>) -> Self::Output {
         self.measure(measurement)
     }
 }
 
-impl<D0: Domain, M0: Metric, D1: Domain, M1: Metric> Clone for Transformation<D0, M0, D1, M1> {
+impl<S: Space, T: Space> Clone for Transformation<S, T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<D0: Domain, M0: Metric, D1: Domain, M1: Metric> fmt::Debug for Transformation<D0, M0, D1, M1> {
+impl<S: Space, T: Space> fmt::Debug for Transformation<S, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

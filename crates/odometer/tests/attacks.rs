@@ -1,4 +1,4 @@
-//! The attacks of the design, and the echo: each is refused.
+//! Attacks on the account tree, by conversion, capture, nesting and turns, and the echo: each is refused.
 
 mod common;
 
@@ -7,10 +7,8 @@ use std::sync::{Arc, Mutex};
 use common::*;
 use measures::adaptive::GaussianComposition;
 use measures::convert::{GaussianToApprox, ZcdpToApproxZcdp};
-use measures::{
-    ApproxDp, ApproxZcdp, Basic, GaussianDp, PrivacyMap, PureDp, SymmetricDistance, Zcdp,
-};
-use odometer::{LaunchError, Measurement, Odometer};
+use measures::{ApproxDp, ApproxZcdp, Basic, GaussianDp, PrivacyMap, PureDp, Zcdp, times};
+use odometer::{LaunchError, Measurement, Odometer, OpenError, SnapshotError, Watch};
 use queryable::{AskError, Queryable, Scope, machine};
 
 #[test]
@@ -47,7 +45,7 @@ fn an_echo_between_siblings_is_refused() {
     // Each machine alone has loss 0: the first tells what it was told, the second answers a constant. Together, if the
     // second could ask the first from its step, they would leak.
     let session = open();
-    let free = || PrivacyMap::linear(SymmetricDistance, PureDp, loss("0"));
+    let free = || PrivacyMap::per_record(PureDp, "0").unwrap();
     let echo = Measurement::new("echo", records(), free(), |_, scope| {
         let mut told = 0;
         scope.spawn(machine(move |x: i64, _: &mut Scope<'_>| {
@@ -77,59 +75,68 @@ fn an_echo_between_siblings_is_refused() {
 fn a_function_cannot_launch_into_a_session_it_captured() {
     let session = filtered("1");
     let said: Arc<Mutex<Vec<LaunchError>>> = Arc::default();
-    let free = PrivacyMap::linear(SymmetricDistance, PureDp, loss("0"));
+    let free = PrivacyMap::per_record(PureDp, "0").unwrap();
     let (captured, errors) = (session.clone(), Arc::clone(&said));
     let smuggle = Measurement::new("smuggle", records(), free, move |_, _| {
         let mut errors = errors.lock().unwrap();
         errors.extend(captured.launch(&pure("0.1")).err());
-        errors.extend(captured.nest().err());
-        errors.extend(captured.nest_capped(1, loss("0.1")).err());
+        errors.extend(captured.nested("inner").open().err().map(LaunchError::from));
+        let capped = captured.nested("inner").capped(1, "0.1");
+        errors.extend(capped.open().err().map(LaunchError::from));
         errors.extend(captured.privacy_loss(&1).err());
         errors.extend(captured.loss_after(&pure("0.1"), &1).err());
         errors.extend(captured.remaining(&1).err());
         errors.extend(captured.spent().err());
         errors.extend(captured.launches().err());
-        errors.extend(captured.snapshot(&1).err());
-        errors.extend(captured.partition(|record: &i64| *record).err());
-        errors.extend(Odometer::new(records(), BASIC).open(vec![]).err());
+        let SnapshotError::Loss(unusable) = captured.snapshot(&1).unwrap_err() else {
+            panic!("a snapshot from inside")
+        };
+        errors.push(unusable);
+        let partition = captured.partition(|record: &i64| *record);
+        errors.extend(partition.err().map(LaunchError::from));
+        let elsewhere = Odometer::new(records(), BASIC).open(vec![]);
+        errors.extend(elsewhere.err().map(LaunchError::from));
         Ok(())
     });
     session.launch(&smuggle).unwrap();
-    let refused = LaunchError::Unusable(AskError::NotSpawnedHere);
-    assert_eq!(*said.lock().unwrap(), vec![refused; 11]);
+    let said = said.lock().unwrap();
+    assert_eq!(said.len(), 11);
+    for error in &*said {
+        let (LaunchError::Unusable(why) | LaunchError::Open(OpenError::Unusable(why))) = error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(*why, AskError::NotSpawnedHere);
+    }
     assert_eq!(spent(&session, 1), loss("0"));
     assert_eq!(session.launches().unwrap().len(), 1);
 }
 
 #[test]
 fn a_transformation_or_a_key_cannot_launch_either() {
-    let session = filtered("1");
+    let watch = Watch::new();
+    let odometer = Odometer::new(records(), BASIC).watched(&watch);
+    let session = odometer.filter(1, "1").unwrap().invoke(vec![1, 2, 3]);
+    let session = session.unwrap();
     let captured = session.clone();
-    let spy = odometer::Transformation::new(
-        records(),
-        records(),
-        |d| Ok(*d),
-        move |data: &Vec<i64>| {
+    let spy =
+        odometer::Transformation::new(records(), records(), times(1), move |data: &Vec<i64>| {
             captured
                 .launch(&pure("0.1"))
                 .map_err(|error| AskError::failed(error.to_string()))?;
             Ok(data.clone())
-        },
-    );
+        });
     let failed = session
         .nest_after(&spy)
         .unwrap()
         .launch(&pure("0.5"))
         .unwrap_err();
-    assert!(
-        failed.was_charged()
-            && failed
-                .to_string()
-                .contains(&AskError::NotSpawnedHere.to_string()),
-        "{failed}"
-    );
+    assert!(failed.was_charged());
+    let refused = LaunchError::Unusable(AskError::NotSpawnedHere).to_string();
+    assert_eq!(watch.failures()[0].error, AskError::failed(refused));
     assert_eq!(spent(&session, 1), loss("0.5"));
 
+    let session = filtered("1");
     let captured = session.clone();
     let partition =
         session.partition(move |record: &i64| captured.launch(&pure("0.1")).is_ok() || *record > 9);
@@ -142,13 +149,13 @@ fn a_transformation_or_a_key_cannot_launch_either() {
         Ok(0),
         "every launch from the key function failed"
     );
-    assert_eq!(spent(&session, 1), loss("0.6"));
+    assert_eq!(spent(&session, 1), loss("0.1"));
 }
 
 #[test]
 fn a_session_opened_inside_a_function_is_covered_by_that_measurement() {
     let outer = filtered("1");
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss("0.5"));
+    let map = PrivacyMap::per_record(PureDp, "0.5").unwrap();
     let inside = Measurement::new("inside", records(), map, |data, scope| {
         let odometer = Odometer::new(records(), BASIC);
         let session = odometer.open_in(&scope.root()?, Arc::clone(data));

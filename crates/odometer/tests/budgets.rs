@@ -9,9 +9,9 @@ use measures::adaptive::{
 };
 use measures::{
     ApproxDp, Basic, Epsilon, EpsilonDelta, GaussianDp, Loss, Orders, PrivacyMap, PureDp,
-    RenyiCurveDp, RenyiDp, SymmetricDistance, Zcdp,
+    RenyiCurveDp, RenyiDp, Zcdp,
 };
-use odometer::{LaunchError, Measurement, Odometer};
+use odometer::{LaunchError, Measurement, Odometer, OpenError};
 
 #[test]
 fn ten_tenths_spend_one_to_zero_in_any_order() {
@@ -42,7 +42,7 @@ fn ten_tenths_spend_one_to_zero_in_any_order() {
 fn a_refusal_says_everything_and_changes_nothing() {
     let session = Odometer::new(records(), BASIC)
         .named("team red")
-        .filter(1, loss("1"))
+        .filter(1, "1")
         .unwrap();
     let session = session.invoke(vec![]).unwrap();
     session.launch(&pure("0.75")).unwrap();
@@ -70,13 +70,11 @@ fn a_refusal_says_everything_and_changes_nothing() {
 #[test]
 fn an_unused_cap_costs_nothing_and_a_reserved_budget_costs_all_of_it() {
     let session = filtered("1");
-    let live = session.nest_capped(1, loss("0.9")).unwrap();
+    let live = session.nested("inner").capped(1, "0.9").open().unwrap();
     assert_eq!(spent(&session, 1), loss("0"));
     live.launch(&pure("0.1")).unwrap();
     assert_eq!(spent(&session, 1), loss("0.1"));
-    let reserve = Odometer::new(records(), BASIC)
-        .filter(1, loss("0.5"))
-        .unwrap();
+    let reserve = Odometer::new(records(), BASIC).filter(1, "0.5").unwrap();
     let reserved = session.launch(&reserve).unwrap();
     assert_eq!(spent(&session, 1), loss("0.6"));
     // What happens inside is nobody else's business, and its budget is guaranteed.
@@ -93,9 +91,7 @@ fn an_unused_cap_costs_nothing_and_a_reserved_budget_costs_all_of_it() {
 fn losses_are_asked_at_every_distance() {
     let session = filtered("1");
     session.launch(&pure("0.25")).unwrap();
-    let reserved = Odometer::new(records(), BASIC)
-        .filter(2, loss("0.5"))
-        .unwrap();
+    let reserved = Odometer::new(records(), BASIC).filter(2, "0.5").unwrap();
     session.launch(&reserved).unwrap();
     assert_eq!(spent(&session, 1), loss("0.75"));
     assert_eq!(spent(&session, 2), loss("1"));
@@ -137,7 +133,7 @@ fn only_one_coordinate_too_many_is_refused_plainly() {
 
 #[test]
 fn an_odometer_reports_infinity_and_a_filter_refuses_it() {
-    let endless = PrivacyMap::new(SymmetricDistance, PureDp, |_| Ok(Epsilon::INFINITY));
+    let endless = PrivacyMap::new(PureDp, |_| Ok(Epsilon::INFINITY));
     let endless = Measurement::new("endless", records(), endless, |_, _| Ok(()));
     let session = open();
     session.launch(&endless).unwrap();
@@ -156,8 +152,8 @@ fn an_odometer_reports_infinity_and_a_filter_refuses_it() {
         "no budget at all"
     );
     assert!(matches!(
-        open().nest_capped(1, Epsilon::INFINITY),
-        Err(LaunchError::Rule(_))
+        open().nested("inner").capped(1, Epsilon::INFINITY).open(),
+        Err(OpenError::Rule(_))
     ));
 }
 
@@ -166,10 +162,10 @@ fn the_halting_form_refuses_everything_after_a_refusal() {
     let filter = Odometer::new(records(), BASIC)
         .named("strict")
         .halting()
-        .filter(1, loss("1"));
+        .filter(1, "1");
     let session = filter.unwrap().invoke(vec![]).unwrap();
     session.launch(&pure("0.5")).unwrap();
-    let child = session.nest().unwrap();
+    let child = session.nested("inner").open().unwrap();
     refusal(child.launch(&pure("0.75")).unwrap_err());
     for session in [&session, &child] {
         let halted = session.launch(&pure("0")).unwrap_err();
@@ -185,7 +181,7 @@ fn the_halting_form_refuses_everything_after_a_refusal() {
     let organisation = filtered("0.1");
     let team = organisation
         .nested("team")
-        .capped(1, loss("1"))
+        .capped(1, "1")
         .halting()
         .open()
         .unwrap();
@@ -196,9 +192,13 @@ fn the_halting_form_refuses_everything_after_a_refusal() {
 #[test]
 fn spending_the_rest_leaves_exactly_nothing() {
     let organisation = filtered("1");
-    let team = organisation.nest_capped(1, loss("0.7")).unwrap();
+    let team = organisation
+        .nested("inner")
+        .capped(1, "0.7")
+        .open()
+        .unwrap();
     let rest = |left: &Epsilon| {
-        let map = PrivacyMap::linear(SymmetricDistance, PureDp, left.clone());
+        let map = PrivacyMap::per_record(PureDp, left.clone());
         Measurement::new("rest", records(), map, |_, _| Ok(()))
     };
     organisation.launch(&pure("0.4")).unwrap();
@@ -214,10 +214,7 @@ fn spending_the_rest_leaves_exactly_nothing() {
     team.spend_rest(&1, rest).unwrap(); // nothing is left, and nothing is asked
 
     let none = open().spend_rest(&1, rest).unwrap_err();
-    assert_eq!(
-        none,
-        LaunchError::Unsupported("nothing is known to remain at distance 1".into())
-    );
+    assert_eq!(none, LaunchError::NothingRemains { d_in: "1".into() });
     let greedy = filtered("1").spend_rest(&1, |_| pure("2")).unwrap_err();
     refusal(greedy);
 }
@@ -225,12 +222,8 @@ fn spending_the_rest_leaves_exactly_nothing() {
 #[test]
 fn a_launch_within_a_limit_is_refused_like_any_other() {
     let session = open();
-    session.launch_within(&pure("0.5"), &2, &loss("1")).unwrap();
-    let said = refusal(
-        session
-            .launch_within(&pure("0.5"), &2, &loss("1.5"))
-            .unwrap_err(),
-    );
+    session.launch_within(&pure("0.5"), &2, "1").unwrap();
+    let said = refusal(session.launch_within(&pure("0.5"), &2, "1.5").unwrap_err());
     assert_eq!(
         (
             said.asked.as_str(),
@@ -241,14 +234,12 @@ fn a_launch_within_a_limit_is_refused_like_any_other() {
     );
     assert_eq!(said.remaining.as_deref(), Some("0.5"));
     assert_eq!(spent(&session, 1), loss("0.5"));
-    session
-        .launch_within(&pure("0.25"), &2, &loss("1.5"))
-        .unwrap();
+    session.launch_within(&pure("0.25"), &2, "1.5").unwrap();
 }
 
 /// As many launches of `query` as a filter admits.
 fn admitted<R: measures::FilterRule>(
-    session: &odometer::Session<Records, SymmetricDistance, R>,
+    session: &odometer::Session<Numbers, R>,
     query: &On<R::Child, ()>,
 ) -> usize {
     let mut admitted = 0;
@@ -314,7 +305,11 @@ fn filters_from_budget_dependent_rules() {
 fn filter_only_rules_nest_live_and_reserved() {
     let rule = || WhitehouseFilter::new("5e-7".parse().unwrap()).unwrap();
     let organisation = filtered_with(rule(), "(1, 1e-6)");
-    let team = organisation.nest_capped(1, loss("(0.5, 1e-6)")).unwrap();
+    let team = organisation
+        .nested("inner")
+        .capped(1, "(0.5, 1e-6)")
+        .open()
+        .unwrap();
     let analyst = team.nested("analyst").open().unwrap();
     let query = flat(ApproxDp, "(0.01, 0)");
     let (mine, all) = (admitted(&analyst, &query), admitted(&organisation, &query));
@@ -324,7 +319,7 @@ fn filter_only_rules_nest_live_and_reserved() {
         [(query.description().clone(), (mine + all) as u64)]
     );
     let reserved = Odometer::new(records(), rule())
-        .filter(1, loss("(0.1, 1e-6)"))
+        .filter(1, "(0.1, 1e-6)")
         .unwrap();
     refusal(organisation.launch(&reserved).unwrap_err());
 }
@@ -378,7 +373,7 @@ fn measures_with_other_parameters_are_other_measures() {
     let query = |text: &str| {
         let measure = order(text);
         let cost = measure.loss("0.1".parse().unwrap());
-        let map = PrivacyMap::quadratic(SymmetricDistance, measure, cost);
+        let map = PrivacyMap::quadratic(measure, cost);
         Measurement::new("renyi", records(), map, |_, _| Ok(()))
     };
     session.launch(&query("2")).unwrap();
@@ -387,14 +382,17 @@ fn measures_with_other_parameters_are_other_measures() {
         Err(LaunchError::Measure { .. })
     ));
     assert!(matches!(
-        session.nest_capped(1, order("3").loss("1".parse().unwrap())),
-        Err(LaunchError::Rule(_))
+        session
+            .nested("inner")
+            .capped(1, order("3").loss("1".parse().unwrap()))
+            .open(),
+        Err(OpenError::Rule(_))
     ));
     assert_eq!(session.launches().unwrap()[0].1, 1);
 
     // A map that promises one order and gives another is senseless.
     let liar = order("3").loss("0.1".parse().unwrap());
-    let map = PrivacyMap::new(SymmetricDistance, order("2"), move |_| Ok(liar.clone()));
+    let map = PrivacyMap::new(order("2"), move |_| Ok(liar.clone()));
     let liar = Measurement::new("liar", records(), map, |_, _| Ok(()));
     let filter = Odometer::new(records(), Basic::new(order("2")))
         .filter(1, order("2").loss("1".parse().unwrap()));
@@ -410,7 +408,7 @@ fn measures_with_other_parameters_are_other_measures() {
     let session = Odometer::new(records(), Basic::new(measure.clone())).filter(1, curve("1", "2"));
     let session = session.unwrap().invoke(vec![]).unwrap();
     let query = |cost: measures::RenyiCurve| {
-        let map = PrivacyMap::quadratic(SymmetricDistance, measure.clone(), cost);
+        let map = PrivacyMap::quadratic(measure.clone(), cost);
         Measurement::new("curve", records(), map, |_, _| Ok(()))
     };
     session.launch(&query(curve("0.5", "1.5"))).unwrap();
@@ -431,9 +429,9 @@ fn a_wrong_limit_is_refused_when_the_session_is_opened() {
         assert!(budget.parse::<Epsilon>().is_err(), "{budget}");
     }
     let slack = WhitehouseFilter::new("1e-6".parse().unwrap()).unwrap();
-    let filter = Odometer::new(records(), slack).filter(1, loss("(1, 1e-7)"));
+    let filter = Odometer::new(records(), slack).filter(1, "(1, 1e-7)");
     assert!(
-        matches!(filter, Err(LaunchError::Rule(_))),
+        matches!(filter, Err(OpenError::Rule(_))),
         "its own slack does not fit"
     );
 }

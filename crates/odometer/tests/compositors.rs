@@ -6,9 +6,9 @@ use common::*;
 use measures::fixed::{Advanced, Optimal, OptimalPure};
 use measures::{
     ApproxDp, ApproxZcdp, Basic, EpsilonDelta, FixedRule, PrivacyMap, PureDp, RhoDelta, Rule,
-    RuleError, SymmetricDistance,
+    RuleError,
 };
-use odometer::{Compositor, LaunchError, Measurement, Odometer};
+use odometer::{Compositor, LaunchError, Measurement, Odometer, OpenError};
 use queryable::AskError;
 
 fn slots(losses: &[&str]) -> Vec<EpsilonDelta> {
@@ -71,7 +71,7 @@ fn in_any_order_the_tightest_slot_is_taken() {
 #[test]
 fn interactive_children_interleave_and_a_compositor_is_a_measurement() {
     let rule = OptimalPure::new("1e-6".parse().unwrap()).unwrap();
-    let compositor = Compositor::new(records(), rule, 1, vec![loss("0.1"); 100])
+    let compositor = Compositor::new(records(), rule, 1, vec!["0.1"; 100])
         .measurement()
         .unwrap();
     assert!(
@@ -81,7 +81,7 @@ fn interactive_children_interleave_and_a_compositor_is_a_measurement() {
     );
     let session = filtered_with(Basic::new(ApproxDp), "(5, 1e-5)");
     let composition = session.launch(&compositor).unwrap();
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss("0.1"));
+    let map = PrivacyMap::per_record(PureDp, "0.1").unwrap();
     let query = Measurement::new("interactive", records(), map, |_, scope| {
         let mut sum = 0;
         scope.spawn(queryable::machine(
@@ -106,9 +106,7 @@ fn interactive_children_interleave_and_a_compositor_is_a_measurement() {
         "reserved in full"
     );
     // A child may be a filter: its losses inside are nobody else's business.
-    let filter = Odometer::new(records(), BASIC)
-        .filter(1, loss("0.1"))
-        .unwrap();
+    let filter = Odometer::new(records(), BASIC).filter(1, "0.1").unwrap();
     composition
         .launch(&filter)
         .unwrap()
@@ -144,16 +142,16 @@ impl FixedRule for InTurn {
 
 #[test]
 fn a_sequential_rule_imposes_turns_and_an_order() {
-    let losses = || vec![loss("(0.1, 0)"), loss("(0.2, 1e-9)")];
+    let losses = || ["(0.1, 0)", "(0.2, 1e-9)"];
     let any = Compositor::new(records(), InTurn, 1, losses())
         .in_any_order()
         .measurement();
-    assert!(matches!(any, Err(LaunchError::Unsupported(_))));
+    assert!(matches!(any, Err(OpenError::Sequential)));
     let compositor = Compositor::new(records(), InTurn, 1, losses())
         .measurement()
         .unwrap();
     let composition = compositor.invoke(vec![]).unwrap();
-    let map = PrivacyMap::new(SymmetricDistance, ApproxZcdp, |_| Ok(loss("(0.1, 0)")));
+    let map = PrivacyMap::new(ApproxZcdp, |_| Ok(loss("(0.1, 0)")));
     let query = Measurement::new("interactive", records(), map, |_, scope| {
         scope.spawn(queryable::machine(
             |x: u64, _: &mut queryable::Scope<'_>| Ok(x),
@@ -178,7 +176,7 @@ fn what_fails_keeps_its_slot_and_what_is_unknown_takes_none() {
     let composition = Compositor::new(records(), rule, 2, slots(&["(0.1, 0)", "(0.1, 0)"]));
     let composition = composition.measurement().unwrap().invoke(vec![]).unwrap();
     let map = |cost: &'static str| {
-        PrivacyMap::new(SymmetricDistance, ApproxDp, move |d: &u32| match d {
+        PrivacyMap::new(ApproxDp, move |d: &u32| match d {
             2 => Err(measures::MapError::failed(d, cost)),
             _ => Ok(loss("(0.1, 0)")),
         })
@@ -224,8 +222,15 @@ fn senseless_slots_are_refused() {
     }
     let foreign = vec![order("3").loss("0.1".parse().unwrap())];
     let refused = Compositor::new(records(), AtTwo(order("2")), 1, foreign).measurement();
-    assert!(matches!(
-        refused,
-        Err(LaunchError::Rule(RuleError::Loss(_)))
-    ));
+    assert!(matches!(refused, Err(OpenError::Rule(RuleError::Loss(_)))));
+}
+
+#[test]
+fn a_measurement_with_the_loss_of_a_slot_fits_whatever_its_digits() {
+    let extremes = ["(1e-4096, 0)", "(1e-70, 1e-300)", "(0.1, 0)"];
+    for extreme in extremes {
+        let compositor = Compositor::new(records(), optimal(), 1, slots(&[extreme]));
+        let session = compositor.measurement().unwrap().invoke(vec![]).unwrap();
+        session.launch(&flat(ApproxDp, extreme)).unwrap();
+    }
 }

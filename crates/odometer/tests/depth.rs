@@ -6,8 +6,8 @@ use std::thread;
 
 use common::*;
 use measures::convert::PureToApprox;
-use measures::{ApproxDp, ApproxZcdp, Basic, PrivacyMap, SymmetricDistance};
-use odometer::{LaunchError, MAX_NESTING, Measurement, Odometer, Transformation};
+use measures::{ApproxDp, ApproxZcdp, Basic, PrivacyMap, times};
+use odometer::{LaunchError, MAX_NESTING, Measurement, Odometer, OpenError, Transformation};
 use queryable::AskError;
 
 fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
@@ -26,13 +26,16 @@ fn live_nesting_ends_at_the_bound_with_a_typed_error() {
         let mut session = top.clone();
         for depth in 1..MAX_NESTING {
             session = match depth % 2 {
-                0 => session.nest().unwrap(),
-                _ => session.nest_capped(1, loss("0.9")).unwrap(),
+                0 => session.nested("inner").open().unwrap(),
+                _ => session.nested("inner").capped(1, "0.9").open().unwrap(),
             };
         }
-        let error = session.nest().unwrap_err();
-        assert_eq!(error, LaunchError::TooDeep { limit: 256 });
-        assert_eq!(session.nest_capped(1, loss("1")).unwrap_err(), error);
+        let error = session.nested("inner").open().unwrap_err();
+        assert_eq!(error, OpenError::TooDeep { limit: 256 });
+        assert_eq!(
+            session.nested("inner").capped(1, "1").open().unwrap_err(),
+            error
+        );
         assert!(
             session
                 .partition(|record: &i64| *record)
@@ -52,12 +55,9 @@ fn live_nesting_ends_at_the_bound_with_a_typed_error() {
 #[test]
 fn stability_maps_and_partitions_as_deep_as_can_be() {
     on_a_small_stack(|| {
-        let same = Transformation::new(
-            records(),
-            records(),
-            |d| Ok(*d),
-            |data: &Vec<i64>| Ok(data.clone()),
-        );
+        let same = Transformation::new(records(), records(), times(1), |data: &Vec<i64>| {
+            Ok(data.clone())
+        });
         let top = filtered("1");
         let mut session = top.clone();
         for depth in 1..MAX_NESTING {
@@ -68,12 +68,12 @@ fn stability_maps_and_partitions_as_deep_as_can_be() {
                     .unwrap()
                     .part(1)
                     .unwrap(),
-                _ => session.nest_capped(1, loss("0.9")).unwrap(),
+                _ => session.nested("inner").capped(1, "0.9").open().unwrap(),
             };
         }
         assert!(matches!(
             session.nest_after(&same),
-            Err(LaunchError::TooDeep { .. })
+            Err(OpenError::TooDeep { .. })
         ));
         session.launch(&pure("0.5")).unwrap();
         assert_eq!(spent(&top, 1), loss("0.5"));
@@ -89,9 +89,9 @@ fn conversions_as_deep_as_can_be() {
         let top = filtered_with(Basic::new(ApproxDp), "(1, 0)");
         let mut session = top.nest_in(BASIC, PureToApprox).unwrap();
         for _ in 2..MAX_NESTING {
-            session = session.nest().unwrap();
+            session = session.nested("inner").open().unwrap();
         }
-        assert!(session.nest().is_err());
+        assert!(session.nested("inner").open().is_err());
         session.launch(&pure("0.5")).unwrap();
         assert_eq!(top.privacy_loss(&1).unwrap().bound(), &loss("(0.5, 0)"));
     });
@@ -100,9 +100,7 @@ fn conversions_as_deep_as_can_be() {
 #[test]
 fn filters_in_filters_end_at_a_typed_error() {
     on_a_small_stack(|| {
-        let filter = Odometer::new(records(), BASIC)
-            .filter(1, loss("1"))
-            .unwrap();
+        let filter = Odometer::new(records(), BASIC).filter(1, "1").unwrap();
         let mut sessions = vec![filter.invoke(vec![]).unwrap()];
         let error = loop {
             match sessions.last().unwrap().launch(&filter) {
@@ -122,9 +120,7 @@ fn a_long_chain_of_turns_is_torn_down() {
     // Every launch of a filter 255 live levels down stands under 256 turns more than the session it was launched in.
     on_a_small_stack(|| {
         let rule = Basic::new(ApproxZcdp);
-        let filter = Odometer::new(records(), rule)
-            .filter(1, loss("(1, 0)"))
-            .unwrap();
+        let filter = Odometer::new(records(), rule).filter(1, "(1, 0)").unwrap();
         let mut session = Odometer::new(records(), rule).open(vec![]).unwrap();
         for _ in 0..60 {
             for _ in 1..MAX_NESTING {
@@ -144,7 +140,9 @@ fn wide_trees_are_torn_down() {
     on_a_small_stack(|| {
         let top = filtered("1");
         let free = pure("0");
-        let sessions: Vec<_> = (0..20_000).map(|_| top.nest().unwrap()).collect();
+        let sessions: Vec<_> = (0..20_000)
+            .map(|_| top.nested("inner").open().unwrap())
+            .collect();
         sessions
             .iter()
             .for_each(|session| session.launch(&free).unwrap());
@@ -160,17 +158,14 @@ fn wide_trees_are_torn_down() {
 #[test]
 fn data_derived_from_derived_data_are_made_once_and_dropped_in_any_order() {
     on_a_small_stack(|| {
-        let grow = Transformation::new(
-            records(),
-            records(),
-            |d| Ok(*d),
-            |data: &Vec<i64>| Ok(data.iter().copied().chain([0]).collect()),
-        );
+        let grow = Transformation::new(records(), records(), times(1), |data: &Vec<i64>| {
+            Ok(data.iter().copied().chain([0]).collect())
+        });
         let mut session = open();
         for _ in 1..MAX_NESTING {
             session = session.nest_after(&grow).unwrap();
         }
-        let map = PrivacyMap::linear(SymmetricDistance, measures::PureDp, loss("0"));
+        let map = PrivacyMap::per_record(measures::PureDp, "0").unwrap();
         let count = Measurement::new("count", records(), map, |data, _| Ok(data.len()));
         assert_eq!(session.launch(&count), Ok(3 + 255));
         assert_eq!(session.launch(&count), Ok(3 + 255));

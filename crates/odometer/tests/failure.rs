@@ -10,11 +10,11 @@ use measures::{
     Adaptive, Basic, Epsilon, Interleaving, MapError, PrivacyMap, PureDp, Rule, SymmetricDistance,
     Tallied, Tally, Total,
 };
-use odometer::{LaunchError, Measurement, Odometer, Transformation};
+use odometer::{LaunchError, Measurement, Odometer, OpenError, Transformation};
 use queryable::AskError;
 
 fn panicking(per_unit: &str) -> On<PureDp, ()> {
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss(per_unit));
+    let map = PrivacyMap::per_record(PureDp, per_unit).unwrap();
     Measurement::new("panicking", records(), map, |_, _| {
         panic!("the mechanism's author was careless")
     })
@@ -37,7 +37,7 @@ fn what_fails_stays_charged_and_the_session_goes_on() {
 fn what_is_refused_has_not_run() {
     let runs = Arc::new(AtomicUsize::new(0));
     let session = filtered("1");
-    let child = session.nest_capped(1, loss("2")).unwrap();
+    let child = session.nested("inner").capped(1, "2").open().unwrap();
     for session in [&session, &child] {
         refusal(session.launch(&counted("1.5", &runs)).unwrap_err());
     }
@@ -47,7 +47,7 @@ fn what_is_refused_has_not_run() {
 #[test]
 fn a_map_that_errs_or_panics_is_refused_by_a_filter_and_named_by_an_odometer() {
     let map = |at: u32, panics: bool| {
-        PrivacyMap::new(SymmetricDistance, PureDp, move |d: &u32| match *d == at {
+        PrivacyMap::new(PureDp, move |d: &u32| match *d == at {
             true if panics => panic!("the map's author was careless"),
             true => Err(MapError::failed(d, "not calibrated")),
             false => Ok(loss("0.1")),
@@ -72,15 +72,15 @@ fn a_map_that_errs_or_panics_is_refused_by_a_filter_and_named_by_an_odometer() {
     assert!(session.loss_after(&odd, &2).is_err());
 
     let filter = Odometer::new(records(), BASIC);
-    let at_two = filter.filter(2, loss("1")).unwrap().invoke(vec![]).unwrap();
+    let at_two = filter.filter(2, "1").unwrap().invoke(vec![]).unwrap();
     assert!(matches!(at_two.launch(&odd), Err(LaunchError::Map { .. })));
-    let at_three = filter.filter(3, loss("1")).unwrap().invoke(vec![]).unwrap();
+    let at_three = filter.filter(3, "1").unwrap().invoke(vec![]).unwrap();
     assert!(matches!(
         at_three.launch(&wild),
         Err(LaunchError::MapPanicked { .. })
     ));
     // An ancestor's distance counts, too.
-    let child = at_two.nest_capped(1, loss("1")).unwrap();
+    let child = at_two.nested("inner").capped(1, "1").open().unwrap();
     assert!(matches!(child.launch(&odd), Err(LaunchError::Map { .. })));
     for session in [&at_two, &at_three, &child] {
         assert_eq!(session.launches().unwrap(), []);
@@ -92,10 +92,10 @@ fn a_map_that_uses_its_own_session_is_caught() {
     let session = filtered("1");
     let (inner, asked) = (session.clone(), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&asked);
-    let map = PrivacyMap::new(SymmetricDistance, PureDp, move |_| {
+    let map = PrivacyMap::new(PureDp, move |_| {
         count.fetch_add(1, Ordering::SeqCst);
         inner.launch(&pure("0.1")).unwrap_err();
-        inner.nest().unwrap_err();
+        inner.nested("inner").open().unwrap_err();
         inner.partition(|record: &i64| *record).unwrap_err();
         inner.remaining(&1).unwrap_err();
         Ok(inner.privacy_loss(&1).map_or(loss("0.5"), |_| loss("0")))
@@ -129,10 +129,11 @@ fn a_stability_map_or_a_key_that_panics_is_an_error() {
     let failed = part.launch(&pure("0.1")).unwrap_err();
     assert_eq!(
         failed,
-        LaunchError::Failed(AskError::Panicked),
+        LaunchError::Stopped { charged: true },
         "the key was asked after the charge"
     );
     assert_eq!(spent(&session, 1), loss("0.1"));
+    let session = filtered("1");
 
     /// A key whose hash panics when told to.
     #[derive(Clone)]
@@ -159,13 +160,13 @@ fn a_stability_map_or_a_key_that_panics_is_an_error() {
     wild.store(true, Ordering::SeqCst);
     assert_eq!(
         partition.part(Key(1, Arc::clone(&wild))).unwrap_err(),
-        LaunchError::Unusable(AskError::Panicked)
+        OpenError::Unusable(AskError::Panicked)
     );
     wild.store(false, Ordering::SeqCst);
     // A part might have been lost: none is given out twice under two numbers.
     assert_eq!(
         partition.part(Key(1, wild)).unwrap_err(),
-        LaunchError::Unusable(AskError::Panicked)
+        OpenError::Unusable(AskError::Panicked)
     );
 }
 
@@ -236,17 +237,17 @@ fn a_rule_that_panics_charges_nobody_and_locks_nothing() {
     let rule = Careless(Arc::clone(&switch));
     let session = Odometer::new(records(), rule)
         .named("careless")
-        .filter(1, loss("1"))
+        .filter(1, "1")
         .unwrap();
     let session = session.invoke(vec![]).unwrap();
-    let child = session.nest_capped(1, loss("0.9")).unwrap();
+    let child = session.nested("inner").capped(1, "0.9").open().unwrap();
     let runs = Arc::new(AtomicUsize::new(0));
     let query = counted("0.25", &runs);
     child.launch(&query).unwrap();
     for panics in [FITS, ABSORB] {
         switch.store(panics, Ordering::SeqCst);
         let error = child.launch(&query).unwrap_err();
-        assert_eq!(error.to_string(), "the rule of careless panicked");
+        assert_eq!(error.to_string(), "the rule of inner panicked");
     }
     switch.store(LOSS, Ordering::SeqCst);
     assert!(matches!(
@@ -301,34 +302,38 @@ fn a_stability_map_that_contradicts_itself_is_refused() {
     part.launch(&pure("0.1")).unwrap();
     assert!(matches!(
         part.launch(&pure("0.1")),
-        Err(LaunchError::Unsupported(_))
+        Err(LaunchError::Contradiction)
     ));
     assert_eq!(session.spent().unwrap().unwrap().bound(), &loss("0.1"));
 }
 
 #[test]
-fn a_domain_is_checked_once_and_cannot_break_in() {
+fn a_space_is_checked_once_and_cannot_break_in() {
     #[derive(Clone, Debug, PartialEq)]
     struct Short;
-    impl odometer::Domain for Short {
-        type Carrier = Vec<i64>;
+    impl odometer::Space for Short {
+        type Data = Vec<i64>;
+        type Distance = u32;
+        type Metric = SymmetricDistance;
+        fn metric(&self) -> &SymmetricDistance {
+            &SymmetricDistance
+        }
         fn contains(&self, data: &Vec<i64>) -> bool {
             assert!(data.len() < 10, "careless");
             data.len() < 3
         }
     }
-    let short = odometer::Space::new(Short, SymmetricDistance);
-    let odometer = Odometer::new(short, Basic::new(PureDp));
+    let odometer = Odometer::new(Short, Basic::new(PureDp));
     odometer.open(vec![1]).unwrap();
     let error = odometer.open(vec![1, 2, 3, 4]).unwrap_err();
-    assert_eq!(error.to_string(), "the data are not in the domain Short");
+    assert_eq!(error.to_string(), "the data are not in the space Short");
     assert_eq!(
         odometer.open(vec![0; 20]).unwrap_err(),
-        LaunchError::Unusable(AskError::Panicked)
+        OpenError::Unusable(AskError::Panicked)
     );
-    let filter = odometer.filter(1, loss("1")).unwrap();
+    let filter = odometer.filter(1, "1").unwrap();
     assert!(matches!(
         filter.invoke(vec![1, 2, 3]),
-        Err(LaunchError::NotInDomain { .. })
+        Err(LaunchError::Open(OpenError::NotInSpace { .. }))
     ));
 }

@@ -4,16 +4,15 @@ mod common;
 
 use common::*;
 use measures::convert::{PureToApprox, PureToRenyi, PureToZcdp, ZcdpToApprox};
-use measures::{ApproxDp, Basic, Metric, PrivacyMap, PureDp, RenyiDp, SymmetricDistance, Zcdp};
-use odometer::{LaunchError, Measurement, Odometer, Space, Transformation};
+use measures::{ApproxDp, Basic, Metric, PrivacyMap, PureDp, RenyiDp, Zcdp, times};
+use odometer::{
+    Any, LaunchError, Measurement, Odometer, OpenError, Records, Space, Transformation,
+};
 
-fn twice() -> Transformation<Records, SymmetricDistance, Records, SymmetricDistance> {
-    Transformation::new(
-        records(),
-        records(),
-        |d| Ok(2 * d),
-        |data: &Vec<i64>| Ok([data.clone(), data.clone()].concat()),
-    )
+fn twice() -> Transformation<Numbers, Numbers> {
+    Transformation::new(records(), records(), times(2), |data: &Vec<i64>| {
+        Ok([data.clone(), data.clone()].concat())
+    })
 }
 
 #[test]
@@ -80,7 +79,7 @@ fn a_conversion_for_other_parameters_is_refused() {
             .is_ok()
     );
     let wrong = parent.nest_in(BASIC, PureToRenyi { order: order("3") });
-    assert!(matches!(wrong, Err(LaunchError::Measure { .. })));
+    assert!(matches!(wrong, Err(OpenError::Measure { .. })));
 }
 
 #[test]
@@ -109,7 +108,9 @@ fn stability_maps_pull_distances_back() {
     );
     refusal(
         deeper
-            .nest_capped(1, loss("1"))
+            .nested("inner")
+            .capped(1, "1")
+            .open()
             .unwrap()
             .spend_rest(&1, |_| pure("0.2"))
             .unwrap_err(),
@@ -120,21 +121,17 @@ fn stability_maps_pull_distances_back() {
 fn a_refused_transformation_changes_nothing() {
     // Tumult's defect: later charges were a thousand times too small.
     let session = filtered("1");
-    let other = Space::any::<Vec<u8>>(SymmetricDistance);
-    let elsewhere = Transformation::new(
-        records(),
-        other,
-        |d| Ok(1000 * d),
-        |data: &Vec<i64>| Ok(data.iter().map(|record| *record as u8).collect()),
-    );
-    let space = odometer::Space::new(odometer::AnyOf::<Vec<i64>>::new(), Scaled(1));
+    let other = Records::<u8>::new();
+    let elsewhere = Transformation::new(records(), other, times(1000), |data: &Vec<i64>| {
+        Ok(data.iter().map(|record| *record as u8).collect())
+    });
+    let space = Any::<Vec<i64>, _>::with(Scaled(1));
     let scaled = Odometer::new(space, BASIC).open(vec![1, 2, 3]).unwrap();
-    let wrong = odometer::Space::new(odometer::AnyOf::<Vec<i64>>::new(), Scaled(2));
-    let to_wrong =
-        Transformation::new(wrong, wrong, |d| Ok(*d), |data: &Vec<i64>| Ok(data.clone()));
+    let wrong = Any::<Vec<i64>, _>::with(Scaled(2));
+    let to_wrong = Transformation::new(wrong, wrong, times(1), |data: &Vec<i64>| Ok(data.clone()));
     assert!(matches!(
         scaled.nest_after(&to_wrong),
-        Err(LaunchError::Space { .. })
+        Err(OpenError::Space { .. })
     ));
 
     let (before, failing) = (
@@ -172,33 +169,66 @@ impl Metric for Scaled {
 }
 
 #[test]
-fn a_map_for_another_metric_than_the_measurements_is_refused() {
-    let space = |scale| odometer::Space::new(odometer::AnyOf::<Vec<i64>>::new(), Scaled(scale));
+fn a_metric_with_another_parameter_is_refused() {
+    is_compared(|scale| Any::<Vec<i64>, _>::with(Scaled(scale)));
+    is_compared(|scale| Careless(Scaled(scale)));
+}
+
+/// A space that leaves its metric out of its comparison and of its form.
+#[derive(Clone)]
+struct Careless(Scaled);
+
+impl PartialEq for Careless {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for Careless {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("careless")
+    }
+}
+
+impl Space for Careless {
+    type Data = Vec<i64>;
+    type Distance = u32;
+    type Metric = Scaled;
+
+    fn metric(&self) -> &Scaled {
+        &self.0
+    }
+}
+
+/// Only what was made for the parameter of a session's metric is launched there.
+fn is_compared<S>(space: impl Fn(u32) -> S)
+where
+    S: Space<Data = Vec<i64>, Distance = u32, Metric = Scaled>,
+{
     let session = Odometer::new(space(10), BASIC).open(vec![]).unwrap();
-    let map = |scale| PrivacyMap::linear(Scaled(scale), PureDp, loss("0.1"));
-    let fits = Measurement::new("fits", space(10), map(10), |_, _| Ok(()));
-    let lies = Measurement::new("lies", space(10), map(1), |_, _| Ok(()));
+    let query = |scale| {
+        let map = PrivacyMap::linear(PureDp, "0.1").unwrap();
+        Measurement::new("query", space(scale), map, |_, _| Ok(()))
+    };
+    let (fits, other) = (query(10), query(1));
     session.launch(&fits).unwrap();
-    let refused = session.launch(&lies).unwrap_err();
-    assert!(
-        refused
-            .to_string()
-            .contains("its map takes distances in Scaled(1)"),
-        "{refused}"
-    );
-    let into = Transformation::new(
-        space(5),
-        space(10),
-        |d| Ok(2 * d),
-        |data: &Vec<i64>| Ok(data.clone()),
-    );
+    let refused = session.launch(&other).unwrap_err();
+    assert!(matches!(refused, LaunchError::Space { .. }));
+    for scale in ["Scaled(10)", "Scaled(1)"] {
+        assert!(refused.to_string().contains(scale), "{refused}");
+    }
+    let into = Transformation::new(space(5), space(10), times(2), |data: &Vec<i64>| {
+        Ok(data.clone())
+    });
     assert!((&into >> &fits).is_ok());
-    assert!(
-        (&into >> &lies)
-            .unwrap_err()
-            .to_string()
-            .contains("Scaled(1)")
-    );
+    let mismatch = (&into >> &other).unwrap_err();
+    assert!(mismatch.second.contains("Scaled(1)"), "{mismatch}");
+    let elsewhere = (&into >> &Odometer::new(space(1), BASIC)).err().unwrap();
+    assert_eq!(elsewhere, mismatch);
+    assert!(matches!(
+        session.nest_after(&into),
+        Err(OpenError::Space { .. })
+    ));
 }
 
 #[test]
@@ -212,7 +242,7 @@ fn transformations_chain_with_everything() {
     session.after.launch(&pure("0.1")).unwrap();
     session.before.launch(&pure("0.1")).unwrap();
     assert_eq!(spent(&session.before, 1), loss("0.5"));
-    let filter = pipeline.filter(1, loss("0.5")).unwrap();
+    let filter = pipeline.filter(1, "0.5").unwrap();
     // A filter of transformed data is a measurement of the data before, and is reserved like any other.
     let outer = filtered("1");
     let inner = outer.launch(&filter).unwrap();
@@ -228,7 +258,7 @@ fn transformations_chain_with_everything() {
 #[test]
 fn measurements_are_postprocessed_and_converted() {
     let session = open_with(Basic::new(Zcdp));
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss("0.5"));
+    let map = PrivacyMap::per_record(PureDp, "0.5").unwrap();
     let length = Measurement::new("length", records(), map, |data, _| Ok(data.len()))
         .with_parameter("epsilon", "0.5");
     let even = length

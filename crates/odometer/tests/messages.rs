@@ -5,9 +5,9 @@ mod common;
 use std::sync::Arc;
 
 use common::*;
-use measures::{ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp, SymmetricDistance};
+use measures::{ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp, times};
 use odometer::message::{Catalogue, Entry, Launched, Message, Reply, truncated_view};
-use odometer::{Measurement, Odometer};
+use odometer::{Measurement, Odometer, Transformation, Watch};
 use queryable::coins::{Bit, Probability, Script, enumerate};
 use queryable::{AskError, Queryable, Root, Scope, machine};
 
@@ -15,18 +15,24 @@ type Ask = Message<String, u64, u32>;
 type Told = Reply<u64, Epsilon>;
 
 /// `value 0.5` answers the number of records; `machine 0.5` adds up; `fail 0.5` and `panic 0.5` do; `bit` is a lie one
-/// time in four.
+/// time in four; `broken` is a number of records after a transformation that fails.
 struct Menu;
 
-impl Catalogue<Records, SymmetricDistance, Pure> for Menu {
+impl Catalogue<Numbers, Pure> for Menu {
     type Name = String;
     type Query = u64;
     type Answer = u64;
 
-    fn find(&self, name: &String) -> Option<Entry<Records, SymmetricDistance, Pure, u64, u64>> {
+    fn find(&self, name: &String) -> Option<Entry<Numbers, Pure, u64, u64>> {
         let (kind, cost) = name.split_once(' ')?;
         let kind = kind.to_owned();
-        let map = PrivacyMap::linear(SymmetricDistance, PureDp, cost.parse().ok()?);
+        let map = PrivacyMap::per_record(PureDp, cost).ok()?;
+        if kind == "broken" {
+            let broken = Transformation::new(records(), records(), times(1), |_: &Vec<i64>| {
+                Err(AskError::failed("broken"))
+            });
+            return (&broken.named("broken") >> &self.find(&format!("value {cost}"))?).ok();
+        }
         Some(Measurement::new(
             name.clone(),
             records(),
@@ -141,16 +147,13 @@ fn a_filter_over_messages() {
 /// Interactive measurements of approximate zCDP.
 struct InTurn;
 
-impl Catalogue<Records, SymmetricDistance, Basic<ApproxZcdp>> for InTurn {
+impl Catalogue<Numbers, Basic<ApproxZcdp>> for InTurn {
     type Name = u8;
     type Query = u64;
     type Answer = u64;
 
-    fn find(
-        &self,
-        _: &u8,
-    ) -> Option<Entry<Records, SymmetricDistance, Basic<ApproxZcdp>, u64, u64>> {
-        let map = PrivacyMap::new(SymmetricDistance, ApproxZcdp, |_| Ok(loss("(0.1, 1e-9)")));
+    fn find(&self, _: &u8) -> Option<Entry<Numbers, Basic<ApproxZcdp>, u64, u64>> {
+        let map = PrivacyMap::new(ApproxZcdp, |_| Ok(loss("(0.1, 1e-9)")));
         let open = |_: &_, scope: &mut Scope<'_>| scope.spawn(adding()).map(Launched::Machine);
         Some(Measurement::new("machine", records(), map, open))
     }
@@ -271,4 +274,20 @@ fn messages_and_answers_are_written_down_and_read_back() {
     }
     serde_json::from_str::<Told>(r#"{"Loss":"-1"}"#).unwrap_err();
     serde_json::from_str::<Ask>(r#"{"Refund":1}"#).unwrap_err();
+}
+
+#[test]
+fn a_transformation_that_fails_stops_the_message_form_too() {
+    let watch = Watch::new();
+    let odometer = Odometer::new(records(), BASIC).watched(&watch);
+    let machine = odometer.machine(Arc::new(vec![1, 2, 3]), Menu);
+    let odometer = Root::seeded([1; 32]).spawn(machine).unwrap();
+    assert_eq!(odometer.ask(launch("machine 0.2")), Ok(Reply::Machine(0)));
+    for name in ["broken 0.1", "value 0", "broken 0.1"] {
+        assert_eq!(odometer.ask(launch(name)), Err(AskError::Halted));
+    }
+    assert_eq!(odometer.ask(ask(0, 5)), Ok(Reply::Value(5)), "it goes on");
+    let charged = odometer.ask(Message::PrivacyLoss(1));
+    assert_eq!(charged, Ok(Reply::Loss(loss("0.3"))));
+    assert_eq!(watch.failures()[0].by, "broken");
 }

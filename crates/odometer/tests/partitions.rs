@@ -7,21 +7,20 @@ use exact::Exact;
 use measures::adaptive::{ImprovedBasic, WhitehouseOdometer};
 use measures::convert::PureToZcdp;
 use measures::{
-    Adaptive, ApproxDp, Basic, ChangeOneDistance, Epsilon, EpsilonDelta, PrivacyMap, PureDp, Rho,
-    SymmetricDistance, Tallied, Tally, Zcdp,
+    Adaptive, ApproxDp, Basic, Epsilon, EpsilonDelta, PrivacyMap, PureDp, Rho, Tallied, Tally,
+    Zcdp, times,
 };
-use odometer::{LaunchError, Measurement, Odometer, Session, Space, Transformation};
+use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, Session, Transformation};
 use proptest::prelude::*;
 
 #[test]
 fn two_filters_as_parts_cost_more_than_the_worst_part() {
-    // Spec B7: at distance 2 one change may fall on each, and each filter's map is constant up to its bound.
+    // Against [HST+23] §5.2: at distance 2 one change may fall on each, and each filter's map is constant up to its
+    // bound.
     let session = open();
     let partition = session.partition(|record: &i64| *record % 2).unwrap();
     for (key, budget) in [(0, "0.5"), (1, "0.75")] {
-        let filter = Odometer::new(records(), BASIC)
-            .filter(2, loss(budget))
-            .unwrap();
+        let filter = Odometer::new(records(), BASIC).filter(2, budget).unwrap();
         partition.part(key).unwrap().launch(&filter).unwrap();
     }
     assert_eq!(spent(&session, 1), loss("0.75"));
@@ -73,7 +72,7 @@ fn the_data_of_a_part_are_its_records() {
     );
     assert!(matches!(
         session.partition_sparse(0, |_: &i64| vec![0]),
-        Err(LaunchError::Unsupported(_))
+        Err(OpenError::NoParts)
     ));
 }
 
@@ -95,7 +94,7 @@ fn a_record_in_two_parts_is_counted_twice() {
 
 #[test]
 fn a_replaced_record_moves() {
-    let space = Space::any::<Vec<i64>>(ChangeOneDistance);
+    let space = Records::<i64>::replaced();
     let session = Odometer::new(space, BASIC).open(vec![1, 2, 3]).unwrap();
     let partition = session.partition(|record: &i64| *record).unwrap();
     partition
@@ -144,12 +143,9 @@ fn several_partitions_add_up_and_asking_again_is_the_same_part() {
 #[test]
 fn conversions_and_stability_maps_above_a_partition() {
     let session = open_with(Basic::new(Zcdp));
-    let twice = Transformation::new(
-        records(),
-        records(),
-        |d| Ok(2 * d),
-        |data: &Vec<i64>| Ok([data.clone(), data.clone()].concat()),
-    );
+    let twice = Transformation::new(records(), records(), times(2), |data: &Vec<i64>| {
+        Ok([data.clone(), data.clone()].concat())
+    });
     let after = session
         .nest_after(&twice)
         .unwrap()
@@ -237,7 +233,7 @@ fn nested_partitions_at_a_large_distance_cost_no_more_than_shallow_ones() {
     session.launch(&pure("0.1")).unwrap();
     assert_eq!(spent(&top, 64), loss("6.4"));
     let capped = Odometer::new(records(), BASIC)
-        .filter(64, loss("10"))
+        .filter(64, "10")
         .unwrap()
         .invoke(vec![1, 2])
         .unwrap();
@@ -260,14 +256,16 @@ fn parts_can_be_capped_and_reserved_with_different_budgets() {
     let capped = partition
         .part(1)
         .unwrap()
-        .nest_capped(1, loss("0.3"))
+        .nested("inner")
+        .capped(1, "0.3")
+        .open()
         .unwrap();
     capped.launch(&pure("0.3")).unwrap();
     let said = refusal(capped.launch(&pure("0.1")).unwrap_err());
     assert_eq!(said.limit, "0.3");
     let reserved = Odometer::new(records(), BASIC)
         .named("part two")
-        .filter(1, loss("0.9"))
+        .filter(1, "0.9")
         .unwrap();
     let reserved = partition.part(2).unwrap().launch(&reserved).unwrap();
     assert_eq!(spent(&session, 1), loss("0.9"));
@@ -353,7 +351,7 @@ fn thin<T: PartialEq>(sums: &mut Vec<T>) {
 
 fn measurement(losses: &[EpsilonDelta]) -> On<ApproxDp, ()> {
     let losses = losses.to_vec();
-    let map = PrivacyMap::new(SymmetricDistance, ApproxDp, move |d| {
+    let map = PrivacyMap::new(ApproxDp, move |d| {
         Ok(losses
             .get(*d as usize - 1)
             .cloned()
@@ -363,7 +361,7 @@ fn measurement(losses: &[EpsilonDelta]) -> On<ApproxDp, ()> {
 }
 
 fn play<R: measures::FilterRule<Child = ApproxDp>>(
-    session: &Session<Records, SymmetricDistance, R>,
+    session: &Session<Numbers, R>,
     tree: &Tree,
     filter: &mut dyn FnMut(Result<(), LaunchError>),
 ) {
@@ -506,7 +504,7 @@ fn prop_assert_refusal(launched: Result<(), LaunchError>) {
 #[test]
 fn many_parts_and_many_partitions_stay_affordable() {
     let session = Odometer::new(records(), BASIC)
-        .filter(2, loss("1"))
+        .filter(2, "1")
         .unwrap()
         .invoke(vec![])
         .unwrap();
@@ -528,4 +526,15 @@ fn many_parts_and_many_partitions_stay_affordable() {
     }
     assert_eq!(session.privacy_loss(&2).unwrap().bound(), &loss("0.5"));
     assert_eq!(session.privacy_loss(&5).unwrap().bound(), &loss("1.25"));
+}
+
+#[test]
+fn a_partition_remembers_no_more_keys_than_the_quota() {
+    let odometer = Odometer::new(records(), BASIC).quota(10);
+    let session = odometer.open(vec![1, 2, 3]).unwrap();
+    let partition = session.partition(|record: &i64| *record).unwrap();
+    (0..10).for_each(|key| drop(partition.part(key).unwrap()));
+    let full = partition.part(10).unwrap_err();
+    assert!(matches!(full, OpenError::PartsFull { quota: 10, .. }));
+    partition.part(9).unwrap().launch(&pure("0.1")).unwrap();
 }

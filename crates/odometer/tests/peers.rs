@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::*;
-use measures::{ApproxDp, ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp, SymmetricDistance};
+use measures::{ApproxDp, ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp};
 use odometer::{LaunchError, Measurement, Odometer};
 use queryable::AskError;
 
@@ -28,7 +28,7 @@ fn a_filter_takes_100_000_launches_checks_first_and_survives_a_refusal() {
 #[test]
 fn interactive_children_of_approximate_zcdp_answer() {
     let session = open_with(Basic::new(ApproxZcdp));
-    let map = PrivacyMap::new(SymmetricDistance, ApproxZcdp, |_| Ok(loss("(0.1, 1e-9)")));
+    let map = PrivacyMap::new(ApproxZcdp, |_| Ok(loss("(0.1, 1e-9)")));
     let query = Measurement::new("interactive", records(), map, |_, scope| {
         scope.spawn(queryable::machine(
             |x: u64, _: &mut queryable::Scope<'_>| Ok(x + 1),
@@ -59,15 +59,11 @@ fn too_much_epsilon_alone_is_a_plain_refusal() {
 #[test]
 fn an_unused_inner_budget_is_free_if_live_and_never_breaks_the_question() {
     let session = open();
-    session.nest_capped(1, loss("3")).unwrap();
+    session.nested("inner").capped(1, "3").open().unwrap();
     assert_eq!(spent(&session, 1), loss("0"));
     assert_eq!(spent(&session, 5), loss("0"));
     session
-        .launch(
-            &Odometer::new(records(), BASIC)
-                .filter(1, loss("3"))
-                .unwrap(),
-        )
+        .launch(&Odometer::new(records(), BASIC).filter(1, "3").unwrap())
         .unwrap();
     assert_eq!(
         (spent(&session, 1), spent(&session, 2)),
@@ -86,7 +82,7 @@ fn there_is_no_negative_loss_and_no_nan() {
         assert!(exact::Exact::try_from(float).is_err(), "{float}");
     }
     let session = filtered("1");
-    let map = PrivacyMap::new(SymmetricDistance, PureDp, |d: &u32| {
+    let map = PrivacyMap::new(PureDp, |d: &u32| {
         let nothing: exact::Exact = exact::Exact::try_from(f64::NAN)
             .map_err(|error| measures::MapError::failed(d, error.to_string()))?;
         Ok(Epsilon::new(nothing))
@@ -104,7 +100,7 @@ fn there_is_no_negative_loss_and_no_nan() {
 #[test]
 fn a_panic_is_charged_and_breaks_nobody_else() {
     let (session, unrelated) = (filtered("1"), filtered("1"));
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss("0.5"));
+    let map = PrivacyMap::per_record(PureDp, "0.5").unwrap();
     let panics: On<PureDp, ()> =
         Measurement::new("panics", records(), map, |_, _| panic!("careless"));
     assert_eq!(
@@ -113,7 +109,7 @@ fn a_panic_is_charged_and_breaks_nobody_else() {
     );
     assert_eq!(spent(&session, 1), loss("0.5"));
     unrelated.launch(&pure("0.5")).unwrap();
-    let nested = unrelated.nest().unwrap();
+    let nested = unrelated.nested("inner").open().unwrap();
     assert_eq!(
         nested.launch(&interactive(&pure("0.5"))).unwrap().ask(2),
         Ok(2)
@@ -132,7 +128,7 @@ fn nobody_touches_the_panic_hook() {
         }
     }));
     let session = filtered("1");
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss("0.001"));
+    let map = PrivacyMap::per_record(PureDp, "0.001").unwrap();
     let panics: On<PureDp, ()> =
         Measurement::new("panics", records(), map, |_, _| panic!("of the hook test"));
     std::thread::scope(|scope| {

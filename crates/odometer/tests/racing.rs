@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use common::{PureSession, counted, filtered, loss, open, pure, spent};
-use measures::{Epsilon, SymmetricDistance};
+use measures::Epsilon;
 use odometer::LaunchError;
 
 fn race(sessions: &[PureSession], each: impl Fn(&PureSession, usize) + Sync) {
@@ -45,11 +45,16 @@ fn exactly_as_many_launches_are_admitted_as_fit() {
 fn nested_caps_admit_exactly_as_many_as_the_tightest_of_them() {
     for _ in 0..20 {
         let organisation = filtered("1");
-        let teams =
-            ["0.5", "0.3", "0.7"].map(|cap| organisation.nest_capped(1, loss(cap)).unwrap());
+        let teams = ["0.5", "0.3", "0.7"]
+            .map(|cap| organisation.nested("inner").capped(1, cap).open().unwrap());
         let sessions: Vec<PureSession> = teams
             .iter()
-            .flat_map(|team| [team.nest().unwrap(), team.nest().unwrap()])
+            .flat_map(|team| {
+                [
+                    team.nested("inner").open().unwrap(),
+                    team.nested("inner").open().unwrap(),
+                ]
+            })
             .collect();
         let admitted: Vec<AtomicUsize> = (0..6).map(|_| AtomicUsize::new(0)).collect();
         let query = pure("0.01");
@@ -116,7 +121,7 @@ fn a_conditional_launch_never_passes_its_limit() {
         let admitted = AtomicUsize::new(0);
         race(&vec![session.clone(); 4], |session, _| {
             for _ in 0..10 {
-                match session.launch_within(&query, &1, &loss("1.2")) {
+                match session.launch_within(&query, &1, "1.2") {
                     Ok(()) => drop(admitted.fetch_add(1, Ordering::SeqCst)),
                     Err(LaunchError::Refused(_) | LaunchError::Contended) => {}
                     Err(other) => panic!("{other}"),
@@ -191,8 +196,7 @@ fn parts_race_like_sessions() {
 fn sessions_and_what_is_made_of_them_may_cross_threads() {
     fn crosses<T: Send + Sync>() {}
     crosses::<PureSession>();
-    crosses::<odometer::Partition<i64, u8, SymmetricDistance, common::Pure>>();
-    crosses::<odometer::Composition<common::Records, SymmetricDistance, measures::fixed::Optimal>>(
-    );
+    crosses::<odometer::Partition<common::Numbers, u8, common::Pure>>();
+    crosses::<odometer::Composition<common::Numbers, measures::fixed::Optimal>>();
     crosses::<LaunchError>();
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{BASIC, PureSession, Records, records};
+use common::{BASIC, Numbers, PureSession, records};
 use exact::Exact;
 use measures::{Epsilon, MapError, PrivacyMap, PureDp, SymmetricDistance};
 use odometer::{LaunchError, Measurement, Odometer, Partition, Session};
@@ -42,7 +42,7 @@ impl Map {
     }
 
     fn real(self) -> PrivacyMap<SymmetricDistance, PureDp> {
-        PrivacyMap::new(SymmetricDistance, PureDp, move |d| match self.loss(*d) {
+        PrivacyMap::new(PureDp, move |d| match self.loss(*d) {
             Ok(loss) => Ok(epsilon(loss)),
             Err(Unknown::Erred) => Err(MapError::failed(d, "unknown")),
             Err(Unknown::Panicked) => panic!("a map's author was careless"),
@@ -201,30 +201,60 @@ impl Model {
         loss
     }
 
-    /// The least that the caps at this distance leave, up to the next partition; nothing if one of them has halted.
+    /// The least that the caps at this distance leave; nothing if one of them has halted. Beyond a partition it is known at
+    /// distance 1 if each record is in one part.
     fn remaining(&self, account: usize, d: u32) -> Option<u64> {
         let mut least: Option<u64> = None;
-        let mut at = Some(account);
-        while let Some(account) = at {
+        let (mut at, mut path) = (account, Path::new());
+        loop {
             let Account {
                 cap,
                 parent,
                 halted,
                 ..
-            } = &self.accounts[account];
+            } = &self.accounts[at];
             if let Some((_, limit, _)) = cap.filter(|(at, ..)| *at == d) {
                 if *halted {
                     return None;
                 }
-                let left = limit - self.loss(account, d).unwrap().unwrap();
+                let left = limit - self.against(at, &path, d);
                 least = Some(least.map_or(left, |least| least.min(left)));
             }
-            at = match parent {
-                Some((parent, None)) => Some(*parent),
-                _ => None,
-            };
+            match parent {
+                Some((parent, None)) => at = *parent,
+                Some((parent, Some((group, key)))) if d * self.partitions[*group].1 == 1 => {
+                    path.insert(0, (*group, *key));
+                    at = *parent;
+                }
+                _ => return least,
+            }
         }
-        least
+    }
+
+    /// What counts against one more launch in a part: what was launched there and on the data around it, unless there are
+    /// several partitions of the same data; then everything.
+    fn against(&self, account: usize, path: &[(usize, u8)], d: u32) -> u64 {
+        let charged = &self.accounts[account].charged;
+        let mut inside: Vec<(&[(usize, u8)], usize)> = charged
+            .iter()
+            .map(|(path, map)| (&path[..], *map))
+            .collect();
+        let mut around = 0;
+        for step in path {
+            let partitions: Vec<_> = inside.iter().filter_map(|(path, _)| path.first()).collect();
+            if partitions.iter().any(|(group, _)| *group != step.0) {
+                return self.loss(account, d).unwrap().unwrap();
+            }
+            let here: Vec<_> = inside
+                .iter()
+                .copied()
+                .filter(|(path, _)| path.is_empty())
+                .collect();
+            around += self.cost(&here, 1).unwrap().unwrap();
+            inside.retain(|(path, _)| path.first() == Some(step));
+            inside.iter_mut().for_each(|(path, _)| *path = &path[1..]);
+        }
+        around + self.cost(&inside, d).unwrap().unwrap()
     }
 
     fn runs(&self, account: usize) -> Vec<(usize, u64)> {
@@ -252,18 +282,15 @@ fn worst(parts: &[Vec<Option<u64>>], units: usize) -> Option<u64> {
     worst
 }
 
-type Parts = Partition<i64, u8, SymmetricDistance, common::Pure>;
+type Parts = Partition<Numbers, u8, common::Pure>;
 
 struct Real {
     sessions: Vec<PureSession>,
     partitions: Vec<Parts>,
-    measurements: Vec<[Measurement<Records, SymmetricDistance, PureDp, ()>; 3]>,
+    measurements: Vec<[Measurement<Numbers, PureDp, ()>; 3]>,
 }
 
-fn measurement(
-    number: usize,
-    map: Map,
-) -> [Measurement<Records, SymmetricDistance, PureDp, ()>; 3] {
+fn measurement(number: usize, map: Map) -> [Measurement<Numbers, PureDp, ()>; 3] {
     let map = map.real();
     let make = |outcome: Outcome| {
         Measurement::new(
@@ -287,14 +314,12 @@ fn said<A>(result: Result<A, LaunchError>) -> Result<A, No> {
         LaunchError::Refused(_) => No::Refused,
         LaunchError::Halted { .. } => No::Halted,
         LaunchError::Failed(_) => No::Failed,
-        LaunchError::Unsupported(_) => No::Nothing,
+        LaunchError::NothingRemains { .. } => No::Nothing,
         other => panic!("unexpected: {other:?}"),
     })
 }
 
-fn real_filter(
-    (d, limit, halting): Cap,
-) -> odometer::Filter<Records, SymmetricDistance, common::Pure> {
+fn real_filter((d, limit, halting): Cap) -> odometer::Filter<Numbers, common::Pure> {
     let odometer = Odometer::new(records(), BASIC);
     let odometer = if halting {
         odometer.halting()
@@ -435,7 +460,7 @@ fn step(real: &mut Real, model: &mut Model, op: &Op) {
                 rest.map(|rest| epsilon(Some(rest)))
             );
             let make = |rest: &Epsilon| {
-                let map = PrivacyMap::constant_up_to(SymmetricDistance, PureDp, d, rest.clone());
+                let map = PrivacyMap::constant_up_to(PureDp, d, rest.clone());
                 Measurement::new(number.to_string(), records(), map, |_, _| Ok(()))
             };
             let launched = said(real.sessions[at].spend_rest(&d, make));
@@ -515,7 +540,7 @@ fn merged(model: Vec<(usize, u64)>, real: &[(usize, u64)]) -> Vec<(usize, u64)> 
 }
 
 fn compare_loss(
-    session: &Session<Records, SymmetricDistance, common::Pure>,
+    session: &Session<Numbers, common::Pure>,
     model: &Model,
     at: usize,
     d: u32,

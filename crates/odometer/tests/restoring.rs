@@ -2,53 +2,52 @@
 
 use std::sync::Arc;
 
-use measures::{Basic, ChangeOneDistance, PrivacyMap, PureDp, SymmetricDistance};
-use odometer::{AnyOf, Domain, LaunchError, Measurement, Odometer, RestoreError, Space};
+use measures::{Basic, PrivacyMap, PureDp, SymmetricDistance};
+use odometer::{
+    LaunchError, Measurement, Odometer, OpenError, Records, RestoreError, SnapshotError, Space,
+};
 use queryable::Root;
 
-type Bytes = AnyOf<Vec<u8>>;
+const BASIC: Basic<PureDp> = Basic::new(PureDp);
 
-fn pure<MI: measures::Metric>(metric: MI) -> Odometer<Bytes, MI, Basic<PureDp>> {
-    Odometer::new(Space::new(AnyOf::new(), metric), Basic::new(PureDp))
+fn pure() -> Odometer<Records<u8>, Basic<PureDp>> {
+    Odometer::new(Records::new(), BASIC)
 }
 
-fn half() -> Measurement<Bytes, SymmetricDistance, PureDp, ()> {
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.5".parse().unwrap());
-    Measurement::new("half", Space::any(SymmetricDistance), map, |_, _| Ok(()))
+fn half() -> Measurement<Records<u8>, PureDp, ()> {
+    let map = PrivacyMap::per_record(PureDp, "0.5").unwrap();
+    Measurement::new("half", Records::new(), map, |_, _| Ok(()))
 }
 
 #[test]
 fn another_metric_is_refused() {
-    let filter = pure(SymmetricDistance)
-        .filter(1, "1".parse().unwrap())
-        .unwrap();
+    let filter = pure().filter(1, "1").unwrap();
     let session = filter.invoke(vec![]).unwrap();
     session.launch(&half()).unwrap();
     let snapshot = session.snapshot(&1).unwrap();
     let root = Root::from_os().unwrap();
-    let restored = pure(ChangeOneDistance).restore_filter(&root, Arc::default(), &snapshot);
+    let replaced = Odometer::new(Records::<u8>::replaced(), BASIC);
+    let restored = replaced.restore_filter(&root, Arc::default(), &snapshot);
     assert!(matches!(restored, Err(RestoreError::Metric { .. })));
 }
 
 #[test]
 fn a_cap_is_not_lost_at_another_distance() {
-    let filter = pure(SymmetricDistance)
-        .filter(1, "1".parse().unwrap())
-        .unwrap();
+    let filter = pure().filter(1, "1").unwrap();
     let session = filter.invoke(vec![]).unwrap();
     assert!(matches!(
         session.snapshot(&2),
-        Err(LaunchError::Unsupported(_))
+        Err(SnapshotError::CappedElsewhere { .. })
     ));
 }
 
 #[test]
 fn the_halting_form_is_kept() {
-    let halting = pure(SymmetricDistance).halting();
-    let session = halting.filter(1, "1".parse().unwrap()).unwrap();
+    let halting = pure().halting();
+    let session = halting.filter(1, "1").unwrap();
     let snapshot = session.invoke(vec![]).unwrap().snapshot(&1).unwrap();
     let root = Root::from_os().unwrap();
-    let restored = pure(SymmetricDistance);
+    let restored = pure();
     let restored = restored
         .restore_filter(&root, Arc::default(), &snapshot)
         .unwrap();
@@ -69,8 +68,14 @@ fn the_halting_form_is_kept() {
 #[derive(Clone, Debug, PartialEq)]
 struct Few;
 
-impl Domain for Few {
-    type Carrier = Vec<u8>;
+impl Space for Few {
+    type Data = Vec<u8>;
+    type Distance = u32;
+    type Metric = SymmetricDistance;
+
+    fn metric(&self) -> &SymmetricDistance {
+        &SymmetricDistance
+    }
 
     fn contains(&self, data: &Vec<u8>) -> bool {
         data.len() <= 10
@@ -79,24 +84,21 @@ impl Domain for Few {
 
 struct Nothing;
 
-impl odometer::message::Catalogue<Few, SymmetricDistance, Basic<PureDp>> for Nothing {
+impl odometer::message::Catalogue<Few, Basic<PureDp>> for Nothing {
     type Name = ();
     type Query = ();
     type Answer = ();
 
-    fn find(
-        &self,
-        (): &(),
-    ) -> Option<odometer::message::Entry<Few, SymmetricDistance, Basic<PureDp>, (), ()>> {
+    fn find(&self, (): &()) -> Option<odometer::message::Entry<Few, Basic<PureDp>, (), ()>> {
         None
     }
 }
 
 #[test]
-fn a_filter_in_message_form_checks_the_domain_too() {
-    let odometer = Odometer::new(Space::new(Few, SymmetricDistance), Basic::new(PureDp));
+fn a_filter_in_message_form_checks_the_space_too() {
+    let odometer = Odometer::new(Few, BASIC);
     let machine =
         |n| odometer.filter_machine(1, "1".parse().unwrap(), Arc::new(vec![0; n]), Nothing);
     assert!(machine(10).is_ok());
-    assert!(matches!(machine(11), Err(LaunchError::NotInDomain { .. })));
+    assert!(matches!(machine(11), Err(OpenError::NotInSpace { .. })));
 }

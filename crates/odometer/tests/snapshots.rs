@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use common::*;
 use measures::adaptive::WhitehouseFilter;
-use measures::{ApproxDp, Basic, Epsilon, PureDp, SymmetricDistance, Zcdp};
-use odometer::{LaunchError, Odometer, RestoreError, SnapshotOf};
+use measures::{ApproxDp, Basic, Epsilon, PureDp, Zcdp};
+use odometer::{LaunchError, Odometer, RestoreError, SnapshotError, SnapshotOf};
 use queryable::Root;
 
-type Taken = SnapshotOf<SymmetricDistance, Pure>;
+type Taken = SnapshotOf<Numbers, Pure>;
 
-fn odometer() -> Odometer<Records, SymmetricDistance, Pure> {
+fn odometer() -> Odometer<Numbers, Pure> {
     Odometer::new(records(), BASIC)
 }
 
@@ -28,7 +28,12 @@ fn taken() -> (PureSession, String) {
     let session = filtered("1");
     let (tenth, other) = (pure("0.1").with_parameter("scale", "10"), pure("0.3"));
     (0..3).for_each(|_| session.launch(&tenth).unwrap());
-    session.nest().unwrap().launch(&other).unwrap();
+    session
+        .nested("inner")
+        .open()
+        .unwrap()
+        .launch(&other)
+        .unwrap();
     assert!(session.launch(&failing("0.05")).is_err());
     let snapshot = session.snapshot(&1).unwrap();
     (session, serde_json::to_string(&snapshot).unwrap())
@@ -108,11 +113,7 @@ fn an_odometer_is_restored_as_an_odometer_and_a_filter_as_a_filter() {
 #[test]
 fn a_filter_that_has_halted_stays_halted() {
     let halting = odometer().halting();
-    let session = halting
-        .filter(1, loss("1"))
-        .unwrap()
-        .invoke(vec![])
-        .unwrap();
+    let session = halting.filter(1, "1").unwrap().invoke(vec![]).unwrap();
     session.launch(&pure("0.5")).unwrap();
     refusal(session.launch(&pure("0.6")).unwrap_err());
     let text = serde_json::to_string(&session.snapshot(&1).unwrap()).unwrap();
@@ -127,7 +128,7 @@ fn a_filter_that_has_halted_stays_halted() {
 #[test]
 fn another_rule_or_measure_is_refused() {
     let (_, text) = taken();
-    let zcdp: SnapshotOf<SymmetricDistance, Basic<Zcdp>> = serde_json::from_str(&text).unwrap();
+    let zcdp: SnapshotOf<Numbers, Basic<Zcdp>> = serde_json::from_str(&text).unwrap();
     let error = Odometer::new(records(), Basic::new(Zcdp))
         .restore_filter(&root(), data(), &zcdp)
         .unwrap_err();
@@ -135,7 +136,7 @@ fn another_rule_or_measure_is_refused() {
         error.to_string(),
         "the snapshot was taken under Basic(PureDp), not under Basic(Zcdp)"
     );
-    serde_json::from_str::<SnapshotOf<SymmetricDistance, Basic<ApproxDp>>>(&text).unwrap_err();
+    serde_json::from_str::<SnapshotOf<Numbers, Basic<ApproxDp>>>(&text).unwrap_err();
 
     // The same rule with another parameter.
     let rule = |slack: &str| WhitehouseFilter::new(slack.parse().unwrap()).unwrap();
@@ -214,11 +215,11 @@ fn launches_inside_partitions_cannot_be_written_down() {
         .unwrap();
     assert!(matches!(
         session.snapshot(&1),
-        Err(LaunchError::Unsupported(_))
+        Err(SnapshotError::InsideParts)
     ));
     assert!(matches!(
         session.snapshot(&2),
-        Err(LaunchError::Unsupported(_))
+        Err(SnapshotError::CappedElsewhere { .. })
     ));
 }
 

@@ -3,25 +3,33 @@
 
 use std::{
     any::Any,
-    cell::{Cell, RefCell},
+    cell::RefCell,
     collections::HashMap,
-    fmt, panic,
+    fmt,
     rc::Rc,
     sync::{
         Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
-    thread,
+    time::Duration,
 };
 
 use opendp::error::Fallible;
 use queryable::guarded;
 
-use crate::error::BridgeError;
+use crate::{error::BridgeError, frame::framed};
 
 /// How many objects a thread keeps. Beyond that it forgets the one that was not used for the longest time, and builds it
 /// again when it is needed.
 const KEPT: usize = 1024;
+
+/// How long a constructor may take on the thread of an interactive object, unless it says less.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A closure that builds an OpenDP object, on any thread. Implemented for all that can.
+pub trait Build<T>: Fn() -> Fallible<T> + Send + Sync + 'static {}
+
+impl<T, F: Fn() -> Fallible<T> + Send + Sync + 'static> Build<T> for F {}
 
 /// How to build an OpenDP object: a closure that any thread may call.
 ///
@@ -34,7 +42,10 @@ const KEPT: usize = 1024;
 /// std::thread::spawn(move || coin.build().map(|_| ())).join().unwrap()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Constructor<T>(Arc<Inner<T>>);
+pub struct Constructor<T> {
+    inner: Arc<Inner<T>>,
+    patience: Duration,
+}
 
 struct Inner<T> {
     /// Never used again, so that a thread cannot take another constructor's object for this one's.
@@ -46,29 +57,42 @@ struct Inner<T> {
 
 impl<T: 'static> Constructor<T> {
     /// A constructor from a closure.
-    pub fn new(build: impl Fn() -> Fallible<T> + Send + Sync + 'static) -> Self {
+    pub fn new(build: impl Build<T>) -> Self {
         Self::from_build(move || Ok(build()?))
     }
 
-    /// The same, but what `check` refuses is not built.
-    pub(crate) fn checked(
+    /// What this one builds, made into something else.
+    pub(crate) fn then<U: 'static>(
         self,
-        check: impl Fn(&T) -> Result<(), BridgeError> + Send + Sync + 'static,
-    ) -> Self {
-        Self::from_build(move || {
-            let built = self.build()?;
-            check(&built)?;
-            Ok(built)
-        })
+        make: impl Fn(T) -> Result<U, BridgeError> + Send + Sync + 'static,
+    ) -> Constructor<U> {
+        Constructor::from_build(move || make((self.inner.build)()?))
     }
 
     fn from_build(build: impl Fn() -> Result<T, BridgeError> + Send + Sync + 'static) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(Arc::new(Inner {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
-            alive: Arc::new(()),
-            build: Box::new(build),
-        }))
+        Self {
+            inner: Arc::new(Inner {
+                id: NEXT.fetch_add(1, Ordering::Relaxed),
+                alive: Arc::new(()),
+                build: Box::new(build),
+            }),
+            patience: PATIENCE,
+        }
+    }
+
+    /// The same constructor, but when it is sent to an interactive object it may take only this long to build (at most
+    /// and without this: 30 seconds). If it takes longer, the object is given up: whoever waits for it is told so, and it
+    /// answers nobody any more. Nothing else ends a constructor that waits for a thread which asks the same object.
+    pub fn within(self, patience: Duration) -> Self {
+        Self {
+            patience: patience.min(PATIENCE),
+            ..self
+        }
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// Builds a new object on this thread.
@@ -76,16 +100,12 @@ impl<T: 'static> Constructor<T> {
     /// # Errors
     /// [`BridgeError::Construction`] with OpenDP's text; [`BridgeError::ConstructorPanicked`].
     pub fn build(&self) -> Result<T, BridgeError> {
-        guarded(|| {
-            let _on_panic = Taint;
-            (self.0.build)()
-        })
-        .unwrap_or(Err(BridgeError::ConstructorPanicked))
+        framed(|| (self.inner.build)()).unwrap_or(Err(BridgeError::ConstructorPanicked))
     }
 
     /// This thread's object.
     fn here(&self) -> Result<Rc<T>, BridgeError> {
-        let id = self.0.id;
+        let id = self.inner.id;
         // A thread that is being torn down has no cache any more: build, and do not keep.
         if let Ok(Some(built)) = CACHE.try_with(|cache| cache.borrow_mut().get(id))
             && let Ok(built) = built.downcast::<T>()
@@ -94,46 +114,29 @@ impl<T: 'static> Constructor<T> {
         }
         let built = Rc::new(self.build()?);
         let kept: Rc<dyn Any> = Rc::clone(&built) as Rc<dyn Any>;
-        let alive = Arc::downgrade(&self.0.alive);
+        let alive = Arc::downgrade(&self.inner.alive);
         let replaced = CACHE.try_with(|cache| cache.borrow_mut().insert(id, kept, alive));
         // Foreign destructors run here, when the cache is not borrowed any more.
-        drop(replaced);
+        let _ = guarded(|| drop(replaced));
         Ok(built)
     }
 
     /// Uses this thread's object.
     ///
-    /// A panic inside OpenDP may leave a wrapper in OpenDP's thread-local, and every queryable that OpenDP makes on that
-    /// thread afterwards would be wrapped by a stranger. So from a thread's first panic on, OpenDP is used on helper
-    /// threads instead: slow, and correct.
-    pub(crate) fn with<R: Send>(
-        &self,
-        work: impl FnOnce(&T) -> R + Send,
-    ) -> Result<R, BridgeError> {
-        if TAINTED.get() {
-            return self.elsewhere(work);
-        }
+    /// # Errors
+    /// Those of [`build`](Self::build), and [`BridgeError::Panicked`].
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&T) -> R) -> Result<R, BridgeError> {
         let built = self.here()?;
-        let _on_panic = Taint;
-        Ok(work(&built))
-    }
-
-    /// Uses a new object on a new thread.
-    fn elsewhere<R: Send>(&self, work: impl FnOnce(&T) -> R + Send) -> Result<R, BridgeError> {
-        // This may be code that sees data, and the new thread does not know: it may use no session of ours there, either.
-        let guarded_work = || guarded(|| Ok(work(&self.build()?)));
-        let done = thread::scope(|scope| scope.spawn(guarded_work).join());
-        match done {
-            Ok(Ok(result)) => result,
-            // As it would have been here, but without a second message: the hook has been called there.
-            _ => panic::resume_unwind(Box::new("OpenDP panicked")),
-        }
+        framed(|| work(&built)).map_err(|_| BridgeError::Panicked)
     }
 }
 
 impl<T> Clone for Constructor<T> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self {
+            inner: Arc::clone(&self.inner),
+            patience: self.patience,
+        }
     }
 }
 
@@ -145,19 +148,6 @@ impl<T> fmt::Debug for Constructor<T> {
 
 thread_local! {
     static CACHE: RefCell<Cache> = RefCell::default();
-    /// Did OpenDP code panic on this thread?
-    static TAINTED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Taints the thread if dropped by a panic.
-struct Taint;
-
-impl Drop for Taint {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            TAINTED.set(true);
-        }
-    }
 }
 
 /// What a thread has built.
@@ -218,7 +208,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
+    use std::{sync::atomic::AtomicUsize, thread};
 
     fn counted(built: &Arc<AtomicUsize>) -> Constructor<Rc<u8>> {
         let built = Arc::clone(built);
@@ -276,12 +266,16 @@ mod tests {
     }
 
     #[test]
-    fn after_a_panic_the_thread_uses_helpers() {
-        let home = thread::current().id();
-        let constructor = Constructor::new(|| Ok(1));
-        assert_eq!(constructor.with(|_| thread::current().id()), Ok(home));
+    fn after_a_panic_the_thread_keeps_what_it_built() {
+        let built = Arc::new(AtomicUsize::new(0));
+        let constructor = counted(&built);
+        constructor.with(|_| ()).unwrap();
         let broken = Constructor::<u8>::new(|| panic!("in the constructor"));
         assert_eq!(broken.build(), Err(BridgeError::ConstructorPanicked));
-        assert_ne!(constructor.with(|_| thread::current().id()), Ok(home));
+        assert_eq!(broken.with(|_| ()), Err(BridgeError::ConstructorPanicked));
+        let panicked = constructor.with(|_| -> u8 { panic!("at work") });
+        assert_eq!(panicked, Err(BridgeError::Panicked));
+        assert_eq!(constructor.with(|seven| **seven), Ok(7));
+        assert_eq!(built.load(Ordering::SeqCst), 1);
     }
 }

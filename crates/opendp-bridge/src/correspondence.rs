@@ -1,5 +1,7 @@
 //! What it means that a measure of OpenDP's and a measure of ours are the same: their distances are our losses.
 
+use std::fmt;
+
 use exact::{Exact, Round};
 use measures::{LossError, MapError, Measure};
 use opendp::core::Measure as TheirMeasure;
@@ -58,7 +60,7 @@ pub enum NoLoss {
 
 impl NoLoss {
     /// The privacy map that gave it has failed.
-    pub(crate) fn at(self, distance: &impl ToString) -> MapError {
+    pub(crate) fn at(self, distance: &impl fmt::Display) -> MapError {
         match self {
             Self::Senseless(source) => MapError::Senseless {
                 distance: distance.to_string(),

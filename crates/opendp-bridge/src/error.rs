@@ -2,7 +2,7 @@
 //! error, because its text may hold data; construction sees no data, so its text is kept.
 
 use opendp::error::Error as OpendpError;
-use queryable::AskError;
+use queryable::{AskError, Scope};
 use thiserror::Error;
 
 /// Why an OpenDP object could not be brought over.
@@ -20,6 +20,9 @@ pub enum BridgeError {
     /// The constructor panicked.
     #[error("the constructor panicked")]
     ConstructorPanicked,
+    /// OpenDP's code panicked after it was built.
+    #[error("OpenDP's code panicked")]
+    Panicked,
     /// The constructor built something else than the first time.
     #[error(
         "the constructor built something else than before: first {first}, now {now}; it must build the same every time"
@@ -57,13 +60,24 @@ impl From<OpendpError> for BridgeError {
 impl From<BridgeError> for AskError {
     /// Construction sees no data, so its text may be shown.
     fn from(error: BridgeError) -> Self {
-        AskError::failed(error.to_string())
+        match error {
+            BridgeError::Panicked => AskError::Panicked,
+            error => AskError::failed(error.to_string()),
+        }
     }
 }
 
 /// What an analyst learns of an error at release: its kind.
 pub(crate) fn at_release(error: &OpendpError) -> AskError {
     AskError::failed(format!("OpenDP: {}", error.variant))
+}
+
+/// OpenDP's code has failed on data. A pipeline may hold transformations, whose failures no map covers and no charge pays
+/// for: as for those, it happens once for the data of a session, and only whoever opened them is told more.
+pub(crate) fn stopped(scope: &Scope<'_>, by: &str, error: &AskError) {
+    if let Some(fuse) = scope.fuse() {
+        fuse.blow(by, error);
+    }
 }
 
 /// What the author of a privacy map or a stability map may know: these see no data.

@@ -1,38 +1,40 @@
 #![doc = include_str!("../README.md")]
 
+mod calibrate;
 mod composed;
 mod constructor;
 mod correspondence;
 mod distance;
 mod error;
+mod frame;
 mod interactive;
 mod measurement;
 mod measures;
 mod memo;
 mod out;
+mod pinned;
 mod space;
 mod transformation;
 
 pub use crate::measures::theirs;
+pub use calibrate::{SCALE_BITS, calibrated};
 pub use composed::{
     Composable, Composed, Concurrent, Launches, OpendpLoss, OpendpMeasure, Sequential, Turns,
 };
-pub use constructor::Constructor;
+pub use constructor::{Build, Constructor};
 pub use correspondence::{Correspondence, Counterpart, NoLoss, exact_loss, float_loss};
 pub use distance::{DistanceError, GroupsChanged, GroupsChangedTogether, OpendpDistance};
 pub use error::BridgeError;
 pub use interactive::{
-    Built, Carry, Host, Interactive, Metered, MeteredAnswer, MeteredQuery, Plain, Pose, Shelf,
-    compositor, interactive, interactive_with, open_odometer, privacy_filter,
+    Built, Carry, Host, ImportedCompositor, ImportedInteractive, Interactive, MAX_INTERACTIVE,
+    Meter, MeteredAnswer, MeteredQuery, Plain, Pose, Shelf, TheirCompositor, TheirInteractive,
+    TheirMeter, compositor, interactive, interactive_with, open_odometer,
 };
-pub use measurement::{Imported, measurement, measurement_in};
+pub use measurement::{Imported, TheirsIn, measurement, measurement_in};
 /// OpenDP itself, in the version that the bridge is built for.
 pub use opendp;
-pub use out::{
-    Answered, Canary, Guard, GuardedComposition, GuardedQueryable, GuardedSession, export,
-};
+pub use out::{Answered, export};
 pub use space::{
-    OpendpDomain, OpendpMetric, OpendpSpace, SameMetric, SharedDomain, SharedMetric, same_data,
-    space,
+    OpendpMetric, OpendpSpace, SameMetric, SharedDomain, SharedMetric, same_data, space,
 };
-pub use transformation::{ImportedTransformation, transformation};
+pub use transformation::{ImportedTransformation, total_transformation};

@@ -2,29 +2,39 @@
 
 use std::borrow::Cow;
 
-use measures::{MapError, PrivacyMap};
-use odometer::Measurement;
-use opendp::{
-    core::{Measure as TheirMeasure, Measurement as TheirMeasurement},
-    error::Fallible,
-};
+use measures::{MapError, Measure, PrivacyMap};
+use odometer::{Measurement, Space as _};
+use opendp::core::{Measure as TheirMeasure, Measurement as TheirMeasurement};
+use queryable::AskError;
 
 use crate::{
-    constructor::Constructor,
+    constructor::{Build, Constructor},
     correspondence::{Correspondence, Counterpart},
     distance::OpendpDistance,
-    error::{BridgeError, at_release, in_full},
-    memo::Memo,
-    space::{OpendpDomain, OpendpMetric, OpendpSpace, SharedDomain, SharedMetric, space_of},
+    error::{BridgeError, at_release, in_full, stopped},
+    pinned::Pinned,
+    space::{OpendpMetric, OpendpSpace, OursOf, SharedDomain, SharedMetric, space_of},
 };
 
+/// What measurements are called.
+pub(crate) type Name = Cow<'static, str>;
+
+/// An OpenDP measurement in the measure that corresponds to the measure `C` of ours.
+pub type TheirsIn<DI, MI, C, TO> = TheirMeasurement<DI, MI, <C as Correspondence>::Theirs, TO>;
+
 /// A measurement of ours on OpenDP's data.
-pub type Imported<DI, MI, C, A> = Measurement<OpendpDomain<DI>, OpendpMetric<MI>, C, A>;
+pub type Imported<DI, MI, C, A> = Measurement<OpendpSpace<DI, MI>, C, A>;
 
 /// An OpenDP measurement as a measurement of ours, in the measure of ours that corresponds to OpenDP's.
 ///
-/// The constructor is called once now, and once on each thread that runs the measurement or asks its map. Its domain,
-/// metric and measure are kept and compared. OpenDP's maps bound the loss; NaN, negative and failing ones are errors.
+/// The constructor is called now, and once on each thread that runs the measurement or asks its map. Its domain, metric
+/// and measure are kept and compared, and so is its map at the first 256 distances at which it was asked: an object that
+/// differs does not run. OpenDP's maps bound the loss; NaN, negative and failing ones are errors.
+///
+/// OpenDP's maps say nothing about errors: a pipeline with a transformation that fails iff some value is in the data, and a
+/// measurement of loss zero behind it, tells that value for free. So in a session a failure or panic of an imported
+/// measurement on data stops everything on those data, as that of a [transformation](crate::total_transformation) does:
+/// import what fails on no data of its domain.
 ///
 /// The noise comes from *OpenDP's* generator, not from our coins: seeds and scripts have no effect, and the auditor cannot
 /// enumerate it. Enable the feature `use-openssl` in the final binary; without it OpenDP calls its generator non-secure.
@@ -50,8 +60,8 @@ pub type Imported<DI, MI, C, A> = Measurement<OpendpDomain<DI>, OpendpMetric<MI>
 /// # Errors
 /// [`BridgeError::Construction`] with OpenDP's text, if the constructor fails.
 pub fn measurement<DI, MI, MO, TO>(
-    name: impl Into<Cow<'static, str>>,
-    constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, MO, TO>> + Send + Sync + 'static,
+    name: impl Into<Name>,
+    constructor: impl Build<TheirMeasurement<DI, MI, MO, TO>>,
 ) -> Result<Imported<DI, MI, MO::Ours, TO>, BridgeError>
 where
     DI: SharedDomain,
@@ -81,9 +91,9 @@ where
 /// # Errors
 /// As [`measurement`], and [`BridgeError::Unstable`] if OpenDP's measure is another than the measure corresponds to.
 pub fn measurement_in<DI, MI, C, TO>(
-    name: impl Into<Cow<'static, str>>,
+    name: impl Into<Name>,
     measure: C,
-    constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, C::Theirs, TO>> + Send + Sync + 'static,
+    constructor: impl Build<TheirsIn<DI, MI, C, TO>>,
 ) -> Result<Imported<DI, MI, C, TO>, BridgeError>
 where
     DI: SharedDomain,
@@ -95,9 +105,9 @@ where
 }
 
 fn import<DI, MI, C, TO>(
-    name: Cow<'static, str>,
+    name: Name,
     measure: C,
-    constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+    constructor: Constructor<TheirsIn<DI, MI, C, TO>>,
 ) -> Result<Imported<DI, MI, C, TO>, BridgeError>
 where
     DI: SharedDomain,
@@ -105,16 +115,24 @@ where
     C: Correspondence,
     TO: Send + 'static,
 {
-    let Parts {
-        space,
-        map,
-        constructor,
-    } = parts(measure, constructor)?;
-    Ok(Measurement::new(name, space, map, move |data, _| {
-        let data = &**data;
-        constructor.with(|theirs| theirs.invoke(data).map_err(|error| at_release(&error)))?
+    let Parts { space, map, pinned } = parts(measure, constructor)?;
+    let by = format!("the OpenDP measurement `{name}`");
+    Ok(Measurement::new(name, space, map, move |data, scope| {
+        let failed = match pinned.with(|theirs| theirs.invoke(data)) {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(error)) => at_release(&error),
+            Err(BridgeError::Panicked) => AskError::Panicked,
+            // It has not come to the data.
+            Err(unbuilt) => return Err(unbuilt.into()),
+        };
+        stopped(scope, &by, &failed);
+        Err(failed)
     }))
 }
+
+/// An OpenDP measurement that is held to its promises.
+pub(crate) type PinnedMeasurement<DI, MI, C, TO> =
+    Pinned<TheirsIn<DI, MI, C, TO>, OursOf<MI>, <C as Measure>::Loss>;
 
 /// What every import of a measurement starts with.
 pub(crate) struct Parts<DI, MI, C, TO>
@@ -126,12 +144,12 @@ where
     pub(crate) space: OpendpSpace<DI, MI>,
     pub(crate) map: PrivacyMap<OpendpMetric<MI>, C>,
     /// Builds the same as the first time, or fails.
-    pub(crate) constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+    pub(crate) pinned: PinnedMeasurement<DI, MI, C, TO>,
 }
 
 pub(crate) fn parts<DI, MI, C, TO>(
     measure: C,
-    constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+    constructor: Constructor<TheirsIn<DI, MI, C, TO>>,
 ) -> Result<Parts<DI, MI, C, TO>, BridgeError>
 where
     DI: SharedDomain,
@@ -143,16 +161,16 @@ where
     let (domain, metric) = (first.input_domain.clone(), first.input_metric.clone());
     let expected = (domain.clone(), metric.clone(), measure.theirs());
     check(&expected, &first)?;
-    let constructor = constructor.checked(move |now| check(&expected, now));
-    let (known, asked, counted_in) = (Memo::new(), constructor.clone(), measure.clone());
-    let map = PrivacyMap::new(OpendpMetric(metric.clone()), measure, move |d_in| {
-        known.get_or(d_in, || ask(&asked, &counted_in, d_in))
-    });
-    Ok(Parts {
-        space: space_of(&domain, &metric),
-        map,
+    let counted_in = measure.clone();
+    let pinned: PinnedMeasurement<DI, MI, C, TO> = Pinned::new(
         constructor,
-    })
+        move |now| check(&expected, now),
+        move |theirs, d_in| ask(theirs, &counted_in, d_in),
+    );
+    let asked = pinned.clone();
+    let space = space_of(&domain, &metric);
+    let map = space.map(measure, move |d_in| asked.map(d_in));
+    Ok(Parts { space, map, pinned })
 }
 
 /// Is it on the same data and in the same measure?
@@ -173,23 +191,19 @@ fn check<DI: SharedDomain, MI: SharedMetric, MO: TheirMeasure, TO>(
 
 /// Asks OpenDP's privacy map.
 fn ask<DI, MI, C, TO>(
-    constructor: &Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+    theirs: &TheirsIn<DI, MI, C, TO>,
     measure: &C,
-    d_in: &<MI::Distance as OpendpDistance>::Ours,
+    d_in: &OursOf<MI>,
 ) -> Result<C::Loss, MapError>
 where
     DI: SharedDomain,
     MI: SharedMetric,
     C: Correspondence,
-    TO: 'static,
 {
     let failed = |reason: String| MapError::failed(d_in, reason);
-    let asked = constructor.with(|theirs| {
-        let distance = MI::Distance::at_least(d_in).map_err(|error| failed(error.to_string()))?;
-        let d_out = theirs
-            .map(&distance)
-            .map_err(|error| failed(in_full(&error)))?;
-        measure.loss(&d_out).map_err(|no| no.at(d_in))
-    });
-    asked.unwrap_or_else(|error| Err(failed(error.to_string())))
+    let distance = MI::Distance::at_least(d_in).map_err(|error| failed(error.to_string()))?;
+    let d_out = theirs
+        .map(&distance)
+        .map_err(|error| failed(in_full(&error)))?;
+    measure.loss(&d_out).map_err(|no| no.at(d_in))
 }

@@ -100,7 +100,7 @@ pairs! {
 }
 
 /// The curve at an order. The order is rounded up to a float, which is sound because Rényi divergences grow with the
-/// order (van Erven–Harremoës 2014, Thm 3).
+/// order (\[vEH14\] Thm 3).
 fn at_order(curve: &Function<f64, f64>, order: &Exact) -> Result<Exact, NoLoss> {
     let epsilon = curve
         .eval(&order.to_f64(Round::Up))
@@ -108,8 +108,8 @@ fn at_order(curve: &Function<f64, f64>, order: &Exact) -> Result<Exact, NoLoss> 
     Ok(exact_loss(epsilon)?)
 }
 
-/// The curve that is known at some orders: at an order in between it is at most its value at the next larger one (van
-/// Erven–Harremoës 2014, Thm 3), and beyond the last it is not known. Rounded up.
+/// The curve that is known at some orders: at an order in between it is at most its value at the next larger one
+/// (\[vEH14\] Thm 3), and beyond the last it is not known. Rounded up.
 fn known_at(orders: Vec<Exact>, epsilons: Vec<f64>) -> Function<f64, f64> {
     Function::new(move |alpha: &f64| {
         let known = Exact::try_from(*alpha)

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use measures::{Metric, UnitSteps};
-use odometer::{AnyOf, Domain, Space, Transformation};
+use measures::{CountsRecords, Metric};
+use odometer::{Any, Space, Transformation};
 use opendp::{
     core::{Domain as TheirDomain, Metric as TheirMetric, MetricSpace},
     metrics,
@@ -25,25 +25,6 @@ pub trait SharedMetric: TheirMetric<Distance: OpendpDistance> + Send + Sync + 's
 
 impl<MI: TheirMetric<Distance: OpendpDistance> + Send + Sync + 'static> SharedMetric for MI {}
 
-/// A domain of OpenDP's.
-#[derive(Clone, PartialEq)]
-pub struct OpendpDomain<D>(pub D);
-
-impl<D: fmt::Debug> fmt::Debug for OpendpDomain<D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl<D: SharedDomain> Domain for OpendpDomain<D> {
-    type Carrier = D::Carrier;
-
-    /// OpenDP's `member`; where that fails, no.
-    fn contains(&self, data: &D::Carrier) -> bool {
-        self.0.member(data).unwrap_or(false)
-    }
-}
-
 /// A metric of OpenDP's.
 #[derive(Clone, PartialEq)]
 pub struct OpendpMetric<MI>(pub MI);
@@ -58,14 +39,54 @@ impl<MI: SharedMetric> Metric for OpendpMetric<MI> {
     type Distance = <MI::Distance as OpendpDistance>::Ours;
 }
 
+/// The distances of a metric of OpenDP's, as ours.
+pub(crate) type OursOf<MI> = <<MI as TheirMetric>::Distance as OpendpDistance>::Ours;
+
 /// Replacing records one by one stays in every domain of OpenDP's, sized ones included. (Adding and removing does not,
 /// so the symmetric distance is not listed here: OpenDP's maps know larger distances by themselves.)
-impl UnitSteps for OpendpMetric<metrics::ChangeOneDistance> {}
-/// As for `ChangeOneDistance`.
-impl UnitSteps for OpendpMetric<metrics::HammingDistance> {}
+impl CountsRecords for OpendpMetric<metrics::ChangeOneDistance> {
+    const REPLACES: bool = true;
+}
 
-/// A space of ours made of an OpenDP domain and an OpenDP metric.
-pub type OpendpSpace<DI, MI> = Space<OpendpDomain<DI>, OpendpMetric<MI>>;
+/// As for `ChangeOneDistance`.
+impl CountsRecords for OpendpMetric<metrics::HammingDistance> {
+    const REPLACES: bool = true;
+}
+
+/// A space of ours made of an OpenDP domain and an OpenDP metric: [`space`] makes one.
+#[derive(Clone, PartialEq)]
+pub struct OpendpSpace<DI, MI> {
+    domain: DI,
+    metric: OpendpMetric<MI>,
+}
+
+impl<DI, MI> OpendpSpace<DI, MI> {
+    /// OpenDP's domain.
+    pub fn domain(&self) -> &DI {
+        &self.domain
+    }
+}
+
+impl<DI: fmt::Debug, MI: fmt::Debug> fmt::Debug for OpendpSpace<DI, MI> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} with {:?}", self.domain, self.metric)
+    }
+}
+
+impl<DI: SharedDomain, MI: SharedMetric> Space for OpendpSpace<DI, MI> {
+    type Data = DI::Carrier;
+    type Distance = OursOf<MI>;
+    type Metric = OpendpMetric<MI>;
+
+    fn metric(&self) -> &OpendpMetric<MI> {
+        &self.metric
+    }
+
+    /// OpenDP's `member`; where that fails, no.
+    fn contains(&self, data: &DI::Carrier) -> bool {
+        self.domain.member(data).unwrap_or(false)
+    }
+}
 
 /// OpenDP's domain and metric as a space of ours, for odometers on the data that OpenDP's measurements take.
 ///
@@ -93,8 +114,8 @@ where
 }
 
 pub(crate) fn space_of<DI: Clone, MI: Clone>(domain: &DI, metric: &MI) -> OpendpSpace<DI, MI> {
-    Space {
-        domain: OpendpDomain(domain.clone()),
+    OpendpSpace {
+        domain: domain.clone(),
         metric: OpendpMetric(metric.clone()),
     }
 }
@@ -102,7 +123,7 @@ pub(crate) fn space_of<DI: Clone, MI: Clone>(domain: &DI, metric: &MI) -> Opendp
 /// A metric of OpenDP's that means the same as one of ours.
 pub trait SameMetric: SharedMetric {
     /// The metric of ours.
-    type Ours: Metric<Distance = <Self::Distance as OpendpDistance>::Ours> + Default;
+    type Ours: Metric<Distance = OursOf<Self>> + Default;
 }
 
 impl SameMetric for metrics::SymmetricDistance {
@@ -140,28 +161,28 @@ where
 /// Distances stay as they are. The data are cloned when the first launch needs them.
 ///
 /// ```
-/// use measures::{PrivacyMap, PureDp, SymmetricDistance};
-/// use odometer::{Measurement, Space};
+/// use measures::{PrivacyMap, PureDp};
+/// use odometer::{Measurement, Records};
 /// use opendp::{domains::{AtomDomain, VectorDomain}, metrics};
 /// use opendp_bridge::{same_data, space};
 /// let ages = space(VectorDomain::new(AtomDomain::<i32>::default()), metrics::SymmetricDistance)?;
-/// let ours = Space::any::<Vec<i32>>(SymmetricDistance);
-/// let nothing = Measurement::new("nothing", ours, PrivacyMap::linear(SymmetricDistance, PureDp, "0".parse()?), |_, _| Ok(()));
+/// let free = PrivacyMap::per_record(PureDp, "0")?;
+/// let nothing = Measurement::new("nothing", Records::<i32>::new(), free, |_, _| Ok(()));
 /// let on_ages = (&same_data(&ages) >> &nothing)?;
 /// assert_eq!(on_ages.space(), &ages);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn same_data<DI, MI>(
     space: &OpendpSpace<DI, MI>,
-) -> Transformation<OpendpDomain<DI>, OpendpMetric<MI>, AnyOf<DI::Carrier>, MI::Ours>
+) -> Transformation<OpendpSpace<DI, MI>, Any<DI::Carrier, MI::Ours>>
 where
     DI: SharedDomain<Carrier: Clone>,
     MI: SameMetric,
 {
     Transformation::new(
         space.clone(),
-        Space::new(AnyOf::new(), MI::Ours::default()),
-        |d_in| Ok(d_in.clone()),
+        Any::default(),
+        |d_in: &OursOf<MI>| Ok(d_in.clone()),
         |data: &DI::Carrier| Ok(data.clone()),
     )
 }

@@ -3,31 +3,37 @@
 
 use measures::MapError;
 use odometer::Transformation;
-use opendp::{core::Transformation as TheirTransformation, error::Fallible};
+use opendp::core::Transformation as TheirTransformation;
 
 use crate::{
-    constructor::Constructor,
+    constructor::{Build, Constructor},
     distance::OpendpDistance,
     error::{BridgeError, at_release, in_full},
-    memo::Memo,
-    space::{OpendpDomain, OpendpMetric, SharedDomain, SharedMetric, space_of},
+    pinned::Pinned,
+    space::{OpendpSpace, OursOf, SharedDomain, SharedMetric, space_of},
 };
 
 /// A transformation of ours from OpenDP's data to OpenDP's data.
 pub type ImportedTransformation<DI, MI, DO, MO> =
-    Transformation<OpendpDomain<DI>, OpendpMetric<MI>, OpendpDomain<DO>, OpendpMetric<MO>>;
+    Transformation<OpendpSpace<DI, MI>, OpendpSpace<DO, MO>>;
 
-/// An OpenDP transformation as a transformation of ours.
+/// An OpenDP transformation as a transformation of ours. **Whoever calls this vouches that it is total: that it fails and
+/// panics on no data set of its input domain.**
 ///
-/// The constructor is called once now, and once on each thread that transforms data or asks the stability map. Both
-/// domains and both metrics are kept and compared. Distances go into OpenDP rounded up, and come back exactly.
+/// A transformation is not charged, so whether it fails would be told for free. OpenDP's own transformations may fail on
+/// data that their domain allows (a parse, a cast, an overflow): pick those that cannot, or make the domain say what they
+/// need. One that fails all the same fails like one of ours ([`Transformation`]).
+///
+/// The constructor is called now, and once on each thread that transforms data or asks the stability map. Both domains
+/// and both metrics are kept and compared, and so is the stability map at the first 256 distances at which it was asked.
+/// Distances go into OpenDP rounded up, and come back exactly.
 ///
 /// ```
 /// use measures::{Basic, PureDp};
 /// use odometer::Odometer;
 /// use opendp::{domains::{AtomDomain, VectorDomain}, metrics::SymmetricDistance, transformations::make_clamp};
-/// use opendp_bridge::transformation;
-/// let clamp = transformation(|| {
+/// use opendp_bridge::total_transformation;
+/// let clamp = total_transformation(|| {
 ///     make_clamp(VectorDomain::new(AtomDomain::<i32>::default()), SymmetricDistance, (0, 100))
 /// })?;
 /// let odometer = Odometer::new(clamp.output().clone(), Basic::new(PureDp));
@@ -38,8 +44,8 @@ pub type ImportedTransformation<DI, MI, DO, MO> =
 ///
 /// # Errors
 /// [`BridgeError::Construction`] with OpenDP's text, if the constructor fails.
-pub fn transformation<DI, MI, DO, MO>(
-    constructor: impl Fn() -> Fallible<TheirTransformation<DI, MI, DO, MO>> + Send + Sync + 'static,
+pub fn total_transformation<DI, MI, DO, MO>(
+    constructor: impl Build<TheirTransformation<DI, MI, DO, MO>>,
 ) -> Result<ImportedTransformation<DI, MI, DO, MO>, BridgeError>
 where
     DI: SharedDomain,
@@ -52,7 +58,7 @@ where
     let input = space_of(&first.input_domain, &first.input_metric);
     let output = space_of(&first.output_domain, &first.output_metric);
     let expected = (input.clone(), output.clone());
-    let constructor = constructor.checked(move |now| {
+    let check = move |now: &TheirTransformation<DI, MI, DO, MO>| {
         let input = space_of(&now.input_domain, &now.input_metric);
         let output = space_of(&now.output_domain, &now.output_metric);
         if expected == (input, output) {
@@ -62,23 +68,24 @@ where
             first: format!("{:?} to {:?}", expected.0, expected.1),
             now: format!("{now:?}"),
         })
-    });
-    let (known, asked) = (Memo::new(), constructor.clone());
+    };
+    let pinned = Pinned::new(constructor, check, ask);
+    let asked = pinned.clone();
     Ok(Transformation::new(
         input,
         output,
-        move |d_in| known.get_or(d_in, || ask(&asked, d_in)),
+        move |d_in| asked.map(d_in),
         move |data: &DI::Carrier| {
-            constructor.with(|theirs| theirs.invoke(data).map_err(|error| at_release(&error)))?
+            pinned.with(|theirs| theirs.invoke(data).map_err(|error| at_release(&error)))?
         },
     ))
 }
 
 /// Asks OpenDP's stability map.
 fn ask<DI, MI, DO, MO>(
-    constructor: &Constructor<TheirTransformation<DI, MI, DO, MO>>,
-    d_in: &<MI::Distance as OpendpDistance>::Ours,
-) -> Result<<MO::Distance as OpendpDistance>::Ours, MapError>
+    theirs: &TheirTransformation<DI, MI, DO, MO>,
+    d_in: &OursOf<MI>,
+) -> Result<OursOf<MO>, MapError>
 where
     DI: SharedDomain,
     MI: SharedMetric,
@@ -86,12 +93,9 @@ where
     MO: SharedMetric,
 {
     let failed = |reason: String| MapError::failed(d_in, reason);
-    let asked = constructor.with(|theirs| {
-        let distance = MI::Distance::at_least(d_in).map_err(|error| failed(error.to_string()))?;
-        let d_out = theirs
-            .map(&distance)
-            .map_err(|error| failed(in_full(&error)))?;
-        d_out.exact().map_err(|error| failed(error.to_string()))
-    });
-    asked.unwrap_or_else(|error| Err(failed(error.to_string())))
+    let distance = MI::Distance::at_least(d_in).map_err(|error| failed(error.to_string()))?;
+    let d_out = theirs
+        .map(&distance)
+        .map_err(|error| failed(in_full(&error)))?;
+    d_out.exact().map_err(|error| failed(error.to_string()))
 }

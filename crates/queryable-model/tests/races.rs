@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{Adder, Outcome, adding, every_schedule, many_schedules, root};
 use queryable_model::coins::Uniform;
 use queryable_model::compose::{Numbered, Numbering, Routed};
-use queryable_model::{AskError, Machine, Queryable, Scope, machine, translate};
+use queryable_model::{AskError, Machine, Queryable, Root, Scope, machine, translate};
 use shuttle::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use shuttle::thread;
 
@@ -246,6 +246,34 @@ fn children_of_a_shared_root_have_different_coins() {
         let other = thread::spawn(spawn.clone());
         let mine = spawn();
         assert_ne!(mine, other.join().unwrap());
+    });
+}
+
+#[test]
+fn functions_that_race_for_blocks_get_different_ones_and_skip_none() {
+    const THREADS: u64 = 3;
+    const EACH: u64 = 2;
+    fn draws(root: &Root, count: u64) -> Vec<u64> {
+        let many = Uniform::below(1 << 60).unwrap();
+        let draw = |_| root.run([], |scope| scope.draw(&many)).unwrap();
+        (0..count).map(draw).collect()
+    }
+    many_schedules(|| {
+        let root = root();
+        let spawn = |_| {
+            let root = root.clone();
+            thread::spawn(move || draws(&root, EACH))
+        };
+        let threads: Vec<_> = (0..THREADS).map(spawn).collect();
+        let drawn = threads.into_iter().flat_map(|t| t.join().unwrap());
+        let mut drawn: Vec<u64> = drawn.chain(draws(&root, 3)).collect();
+        let count = drawn.len();
+        drawn.sort();
+        drawn.dedup();
+        assert_eq!(drawn.len(), count, "a block was given out twice");
+        // At most three blocks of the last batch are left.
+        let first = draws(&common::root(), count as u64 + 3);
+        assert!(drawn.iter().all(|word| first.contains(word)));
     });
 }
 

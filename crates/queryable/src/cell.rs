@@ -7,12 +7,13 @@ use std::{
 
 use crate::{
     coins::Coins,
-    contained::drop_contained,
+    contained::{Caught, drop_contained},
     error::AskError,
-    lineage::Running,
+    lineage::{Running, guarded},
     machine::Machine,
     scope::{Context, Place, Scope},
     sync::{Mutex, lock},
+    turn::inside,
 };
 
 /// `S` is a [`Slot`], as a trait object in a handle.
@@ -42,8 +43,13 @@ pub(crate) enum Status {
 /// What a handle does with a machine of some type, under its lock.
 pub(crate) trait Locked<Q, A>: Send {
     /// Takes the query only if it will be asked: a query that is refused is dropped without the lock, because its
-    /// destructor may ask this machine.
-    fn ask(&mut self, place: &Place, query: &mut Option<Q>) -> Result<A, AskError>;
+    /// destructor may ask this machine. For the same reason what a panic carries is left for the caller to drop.
+    fn ask(
+        &mut self,
+        place: &Place,
+        query: &mut Option<Q>,
+        caught: &mut Caught,
+    ) -> Result<A, AskError>;
     fn halt(&mut self);
 }
 
@@ -74,8 +80,32 @@ impl<Q, A> Cell<dyn Locked<Q, A>> {
     /// Asks on behalf of code that was checked when it got hold of the machine.
     #[inline]
     pub(crate) fn ask_unchecked(&self, query: Q) -> Result<A, AskError> {
+        // Two paths and not one with a check behind it: an answer that is moved once more costs as much as all the rest.
+        match self.place.position.withholds() {
+            false => self.ask_now(query),
+            true => self.ask_in_time(query),
+        }
+    }
+
+    #[inline]
+    fn ask_now(&self, query: Q) -> Result<A, AskError> {
         let mut query = Some(query);
-        lock(&self.slot).ask(&self.place, &mut query)
+        let mut caught = Caught::default();
+        lock(&self.slot).ask(&self.place, &mut query, &mut caught)
+    }
+
+    /// Asks, and withholds the answer if the turn has passed meanwhile. It was not given, so its destructor is still the
+    /// machine's code: it asks nobody.
+    #[cold]
+    fn ask_in_time(&self, query: Q) -> Result<A, AskError> {
+        let answer = self.ask_now(query);
+        match self.place.lease.check() {
+            Ok(_) => answer,
+            Err(late) => {
+                let _ = guarded(|| drop(answer));
+                Err(late)
+            }
+        }
     }
 
     pub(crate) fn halt(&self) -> Result<(), AskError> {
@@ -86,19 +116,28 @@ impl<Q, A> Cell<dyn Locked<Q, A>> {
 }
 
 impl<M: Machine + 'static> Locked<M::Query, M::Answer> for Slot<M> {
-    fn ask(&mut self, place: &Place, query: &mut Option<M::Query>) -> Result<M::Answer, AskError> {
+    fn ask(
+        &mut self,
+        place: &Place,
+        query: &mut Option<M::Query>,
+        caught: &mut Caught,
+    ) -> Result<M::Answer, AskError> {
         let machine = match (self.status, &mut self.machine) {
             (Status::Running, Some(machine)) => machine,
             (Status::Panicked, _) => return Err(AskError::Panicked),
             _ => return Err(AskError::Halted),
         };
         // Checked under the lock: whoever waited for it may have lost the turn meanwhile.
-        place.lease.check()?;
+        let outside = place.lease.check()?;
         let step = |scope: &mut Scope<'_>| match query.take() {
             Some(query) => machine.step(query, scope),
             None => Err(AskError::Halted),
         };
-        run(place, &mut self.context, &mut self.status, step)
+        let (context, status) = (&mut self.context, &mut self.status);
+        match outside {
+            None => run(place, context, status, caught, step),
+            Some(outside) => inside(outside, || run(place, context, status, caught, step)),
+        }
     }
 
     fn halt(&mut self) {
@@ -126,6 +165,7 @@ pub(crate) fn run<R>(
     place: &Place,
     context: &mut Context,
     status: &mut Status,
+    caught: &mut Caught,
     step: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
 ) -> Result<R, AskError> {
     let running = Running::step(context.lineage())?;
@@ -140,8 +180,8 @@ pub(crate) fn run<R>(
             outcome
         }
         Err(payload) => {
-            // The payload is foreign: its destructor may panic again, or block, while this machine is locked.
-            mem::forget(payload);
+            // The payload is foreign: its destructor may panic again, or block, and this machine may be locked.
+            caught.0 = Some(payload);
             *status = Status::Panicked;
             Err(AskError::Panicked)
         }

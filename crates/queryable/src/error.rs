@@ -31,6 +31,9 @@ pub enum AskError {
         "out of turn: a newer machine was spawned under a sequential composition, so this one no longer answers"
     )]
     OutOfTurn,
+    /// Whoever has a say in the machine's turns lives on another thread.
+    #[error("the composition that this machine is part of lives on another thread: ask it there")]
+    WrongThread,
     /// A step asked a machine, or used a root, that is not below its own machine; or a root that was made inside a step
     /// was to post-process a machine that is not below that step's machine.
     #[error(
@@ -55,6 +58,12 @@ pub enum AskError {
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness")]
     NoEntropy,
+    /// It was made in the process from which this one was forked. Both would draw the same coins and spend the same
+    /// budget, so only the process that made it goes on with it.
+    #[error(
+        "made before a fork, in the parent process: make the root after the fork, in the process that uses it, and share a budget between processes through a ledger"
+    )]
+    Forked,
 }
 
 impl AskError {

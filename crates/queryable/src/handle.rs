@@ -10,7 +10,7 @@ use crate::{
     scope::Place,
 };
 
-/// An opaque handle to a running machine (seed 000 Fig 1).
+/// An opaque handle to a running machine (\[HST+23\] Fig 1).
 ///
 /// It can be asked, cloned (the clone is the same machine, never a copy of its state), halted and dropped, from any
 /// thread. Nobody can look inside: `Debug` shows only the type. Asks of one machine take turns on its lock; asks of
@@ -32,6 +32,9 @@ impl<Q: 'static, A: 'static> Queryable<Q, A> {
 
 impl<Q, A> Queryable<Q, A> {
     /// Asks the machine and waits for its answer.
+    ///
+    /// The query must be fixed now (see [`Machine`] and [`Fixed`](crate::Fixed)): one that can still change while the
+    /// step runs lets an older child of a sequential composition use a newer one's answer.
     ///
     /// # Errors
     /// The machine's own errors, and those of [`AskError`]: it has halted or panicked, it is not its turn, or the ask

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cell::{Status, run},
     coins::Coins,
+    contained::Caught,
     error::AskError,
     handle::Queryable,
     machine::Machine,
@@ -59,13 +60,19 @@ impl<Q, A> Transcript<Q, A> {
 /// The coins of an analyst.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum AnalystCoins {
-    /// The key of its stream: all its draws follow from it.
-    Key([u8; 32]),
+    /// All its draws follow from these: first the 32 bytes of `first`, then ChaCha20's stream 1 under `key`. Its
+    /// children's coins are in stream 0.
+    Stream {
+        /// The key of its streams.
+        key: [u8; 32],
+        /// What it draws first.
+        first: [u8; 32],
+    },
     /// The numbers of the outcomes that a script gave it.
     Choices(Vec<usize>),
 }
 
-/// Everything an analyst saw: its coins and the transcript (seed 000 Def 1.6, 003 Def 2.10).
+/// Everything an analyst saw: its coins and the transcript (\[HST+23\] Def 1.6, \[HSV25\] Def 2.10).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct View<Q, A> {
     /// The analyst's own coins.
@@ -107,13 +114,20 @@ impl Root {
     {
         let (place, mut context) = self.seat()?;
         let mut status = Status::Running;
+        let revealed = context.coins_mut().reveal(place.position.source());
         let mut choices = Choices::default();
         let mut rounds: Vec<Round<Q, A>> = Vec::new();
         while rounds.len() < limit {
             let heard = rounds.last().map(|round| round.answer.clone());
             choices.before(context.coins());
             let step = |scope: &mut Scope<'_>| analyst.step(heard, scope);
-            let said = run(&place, &mut context, &mut status, step);
+            let said = run(
+                &place,
+                &mut context,
+                &mut status,
+                &mut Caught::default(),
+                step,
+            );
             choices.after(context.coins());
             let Ok(Move::Ask(query)) = said else { break };
             let answer = queryable.ask(query.clone());
@@ -122,8 +136,12 @@ impl Root {
                 break;
             }
         }
+        let coins = match revealed {
+            Some((key, first)) => AnalystCoins::Stream { key, first },
+            None => AnalystCoins::Choices(choices.taken),
+        };
         Ok(View {
-            coins: choices.of(context.coins_mut()),
+            coins,
             transcript: Transcript { rounds },
         })
     }
@@ -148,13 +166,6 @@ impl Choices {
             let branches = script.branches();
             self.taken
                 .extend(branches[self.start..].iter().map(|branch| branch.choice));
-        }
-    }
-
-    fn of(self, coins: &mut Coins) -> AnalystCoins {
-        match coins {
-            Coins::Stream(stream) => AnalystCoins::Key(stream.key()),
-            Coins::Script(_) => AnalystCoins::Choices(self.taken),
         }
     }
 }

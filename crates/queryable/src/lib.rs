@@ -41,7 +41,10 @@
 //! - A step may ask only machines below its own. Otherwise a machine could tell another one's secret to a third: two
 //!   machines that are harmless alone, and leak together. The check is made on the thread that runs the step; a step
 //!   that starts threads of its own must keep to the rule by itself.
+//! - A query is fixed when it is asked ([`Fixed`]): what a step hears while it runs is nobody's message.
 //! - Timing and memory use are not hidden.
+//!
+//! Papers are cited by keys such as \[HST+23\]; `docs/references.md` in the repository lists them all.
 
 pub mod coins;
 pub mod compose;
@@ -49,6 +52,8 @@ pub mod compose;
 mod cell;
 mod contained;
 mod error;
+mod fixed;
+mod fuse;
 mod handle;
 mod interaction;
 mod lineage;
@@ -59,7 +64,10 @@ mod scope;
 mod sync;
 mod turn;
 
+pub use contained::discard;
 pub use error::AskError;
+pub use fixed::Fixed;
+pub use fuse::Fuse;
 pub use handle::Queryable;
 pub use interaction::{AnalystCoins, Heard, Move, Round, Transcript, View};
 pub use lineage::{MAX_DEPTH, guarded, inside_step};
@@ -67,4 +75,4 @@ pub use machine::{Machine, machine, once};
 pub use postprocess::{Chain, DEFAULT_STEPS, PostProcessor, Received, Sent, Side, translate};
 pub use root::Root;
 pub use scope::Scope;
-pub use turn::{Sequence, Turn};
+pub use turn::{Outside, Sequence, Turn};

@@ -1,53 +1,139 @@
 //! Who spawned whom, and whose step is running on this thread.
 //!
-//! Code that sees data may ask only machines below its own (the design's invariant 2). A step cannot be handed a
+//! Code that sees data may ask only machines below its own. A step cannot be handed a
 //! capability for that, because a closure may capture any handle; so a thread-local notes whose step is running, and
 //! every ask checks it. The note only ever *refuses*: nothing is inherited through it.
 
 use std::{
     cell::Cell,
-    mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
-use crate::{error::AskError, sync::thread_local};
+use fork_count::Process;
+
+use crate::{coins::Source, contained::discard, error::AskError, fuse::Fuse, sync::thread_local};
 
 /// How deep machines may be nested: spawned by one another, or post-processing one another. One more is how many steps
 /// may run inside one another, whatever asks whom.
 pub const MAX_DEPTH: u16 = 256;
 
-/// A machine as its descendants know it.
+/// A machine or a root as its descendants know it.
 pub(crate) struct Lineage {
+    /// What stands above it; above a root, that is a machine.
     parent: Option<Arc<Lineage>>,
+    is_root: bool,
+    /// What its children's coins come from.
+    source: Source,
+    /// A root's fuse: everything below it has it. (A machine's is that of the root above.)
+    fuse: Option<Fuse>,
 }
 
 /// The place of a machine, a function or a root in the tree: who stands above it, and how deep it is.
 #[derive(Clone)]
 pub(crate) struct Position {
-    spawner: Option<Arc<Lineage>>,
+    /// A root stands below itself.
+    spawner: Arc<Lineage>,
     depth: u16,
+    /// Where the root above was made: no other process may use anything below it.
+    process: Process,
+    /// Are answers withheld that were not complete in time?
+    withholds: bool,
 }
 
 impl Position {
-    /// On the analyst's side, below nobody.
-    pub(crate) const TOP: Self = Self {
-        spawner: None,
-        depth: 0,
-    };
+    /// Where a root on the analyst's side and its children stand: below nobody else.
+    pub(crate) fn top(source: Source) -> Self {
+        Self {
+            spawner: Arc::new(Lineage {
+                parent: None,
+                is_root: true,
+                source,
+                fuse: None,
+            }),
+            depth: 0,
+            process: Process::current(),
+            withholds: false,
+        }
+    }
 
-    /// The lineage under which whatever stands here spawns.
-    pub(crate) fn lineage(&self) -> Arc<Lineage> {
+    /// Where another root and its children stand that is made here: below the same machine.
+    pub(crate) fn root(&self, source: Source) -> Self {
+        self.fused_root(source, self.fuse().cloned())
+    }
+
+    /// Where another root stands, with this fuse for whatever is below it.
+    pub(crate) fn fused_root(&self, source: Source, fuse: Option<Fuse>) -> Self {
+        Self {
+            spawner: Arc::new(Lineage {
+                parent: self.machine().cloned(),
+                is_root: true,
+                source,
+                fuse,
+            }),
+            depth: self.depth,
+            process: self.process,
+            withholds: self.withholds,
+        }
+    }
+
+    /// Here and below, answers are withheld that were not complete in time.
+    pub(crate) fn withholding(self) -> Self {
+        Self {
+            withholds: true,
+            ..self
+        }
+    }
+
+    #[inline]
+    pub(crate) fn withholds(&self) -> bool {
+        self.withholds
+    }
+
+    /// What the coins of whatever stands here come from.
+    #[inline]
+    pub(crate) fn source(&self) -> &Source {
+        &self.spawner.source
+    }
+
+    /// The closest machine above.
+    fn machine(&self) -> Option<&Arc<Lineage>> {
+        if self.spawner.is_root {
+            self.spawner.parent.as_ref()
+        } else {
+            Some(&self.spawner)
+        }
+    }
+
+    /// The lineage under which a machine that stands here spawns.
+    pub(crate) fn lineage(&self, source: Source) -> Arc<Lineage> {
         Arc::new(Lineage {
-            parent: self.spawner.clone(),
+            parent: Some(Arc::clone(&self.spawner)),
+            is_root: false,
+            source,
+            fuse: None,
         })
+    }
+
+    /// The nearest fuse above.
+    pub(crate) fn fuse(&self) -> Option<&Fuse> {
+        let mut above = Some(&self.spawner);
+        while let Some(spawner) = above {
+            if spawner.fuse.is_some() {
+                return spawner.fuse.as_ref();
+            }
+            above = spawner.parent.as_ref();
+        }
+        None
     }
 
     /// One level down, below `lineage`.
     pub(crate) fn below(&self, lineage: &Arc<Lineage>) -> Result<Self, AskError> {
         Ok(Self {
-            spawner: Some(Arc::clone(lineage)),
+            spawner: Arc::clone(lineage),
             depth: self.deeper(self.depth)?,
+            process: self.process,
+            withholds: self.withholds,
         })
     }
 
@@ -56,14 +142,17 @@ impl Position {
     /// Whoever may ask something that stands here can reach `inner` through it. So `inner` must be below the same
     /// machine: this keeps steps from reaching strangers, and locks from being taken in a circle.
     pub(crate) fn in_front_of(&self, inner: &Position) -> Result<Self, AskError> {
-        if let Some(spawner) = &self.spawner
-            && !inner.is_below(address(spawner))
+        inner.check_process()?;
+        if let Some(machine) = self.machine()
+            && !inner.is_below(address(machine))
         {
             return Err(AskError::NotSpawnedHere);
         }
         Ok(Self {
             spawner: self.spawner.clone(),
             depth: self.deeper(inner.depth)?,
+            process: self.process,
+            withholds: self.withholds,
         })
     }
 
@@ -79,6 +168,7 @@ impl Position {
     /// strictly below its own machine; a destructor or other guarded code, nothing.
     #[inline]
     pub(crate) fn check_reachable(&self) -> Result<(), AskError> {
+        self.check_process()?;
         let Now { who, .. } = now();
         if who == ANALYST || self.is_below(who) {
             Ok(())
@@ -87,13 +177,25 @@ impl Position {
         }
     }
 
+    /// Does what stands here belong to this process? Asked before anything is locked: in a forked process, the thread
+    /// that would have unlocked it may be gone.
+    #[inline]
+    pub(crate) fn check_process(&self) -> Result<(), AskError> {
+        if self.process.is_current() {
+            Ok(())
+        } else {
+            Err(AskError::Forked)
+        }
+    }
+
+    /// Is the machine with this lineage above? (Steps are machines': no root is ever asked for.)
     fn is_below(&self, lineage: usize) -> bool {
-        let mut above = &self.spawner;
+        let mut above = Some(&self.spawner);
         while let Some(spawner) = above {
             if address(spawner) == lineage {
                 return true;
             }
-            above = &spawner.parent;
+            above = spawner.parent.as_ref();
         }
         false
     }
@@ -128,6 +230,14 @@ fn now() -> Now {
     NOW.with(Cell::get)
 }
 
+/// Is the analyst's side running on this thread?
+pub(crate) fn check_analyst() -> Result<(), AskError> {
+    if inside_step() {
+        return Err(AskError::NotSpawnedHere);
+    }
+    Ok(())
+}
+
 /// Is code that sees data running on this thread: a machine's step or destructor, or a function under [`Root::run`]?
 ///
 /// What only the analyst's side may do (launch into a session it opened, for one) asks this first.
@@ -137,7 +247,9 @@ pub fn inside_step() -> bool {
     now().who != ANALYST
 }
 
-/// Runs foreign code that may ask nothing and spawn nothing (a privacy map, for one); a panic is caught.
+/// Runs foreign code that may ask nothing and spawn nothing (a privacy map, for one); a panic is caught, and what it
+/// carries is dropped like a machine's state: it may ask nothing either, and its own panic is caught. So whatever lock the
+/// foreign code runs under, take it inside.
 ///
 /// ```
 /// use queryable::{AskError, guarded};
@@ -153,8 +265,7 @@ pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
     let outcome = catch_unwind(AssertUnwindSafe(foreign));
     drop(running);
     outcome.map_err(|payload| {
-        // The payload is foreign: its destructor may panic again.
-        mem::forget(payload);
+        discard(payload);
         AskError::Panicked
     })
 }

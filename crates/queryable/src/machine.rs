@@ -4,10 +4,13 @@ use std::marker::PhantomData;
 
 use crate::{error::AskError, scope::Scope};
 
-/// A randomized state machine (seed 000 Def 1.4, 003 Def 2.6).
+/// A randomized state machine (\[HST+23\] Def 1.4, \[HSV25\] Def 2.6).
 ///
 /// The contract of `step`:
 /// - A wrong query is an error and leaves the state as it was.
+/// - A query is fixed when it is asked: a message, not a channel on which more can come while the step runs. What is
+///   promised of a machine, and of machines composed, is promised for such queries. The message forms enforce it
+///   ([`Fixed`](crate::Fixed)); with queries of other kinds see [`Root::withholding`](crate::Root::withholding).
 /// - Randomness comes only from the scope.
 /// - Only machines spawned in this machine's scope are asked; the scope refuses others.
 /// - After [`Scope::halt`] the machine answers no more.

@@ -1,6 +1,7 @@
-//! Post-processing: a person in the middle, between an analyst and a queryable (seed 000 Def 2.15, 003 Def 2.14).
+//! Post-processing: a person in the middle, between an analyst and a queryable (\[HST+23\] Def 2.15, \[HSV25\] Def
+//! 2.14).
 //!
-//! 000 Alg 7 is misprinted; this follows 003 Alg 1, and Alg 2 with its sides corrected.
+//! \[HST+23\] Alg 7 is misprinted; this follows \[HSV25\] Alg 1, and Alg 2 with its sides corrected.
 
 use crate::{error::AskError, handle::Queryable, machine::Machine, scope::Scope};
 
@@ -75,7 +76,7 @@ pub trait PostProcessor: Send {
         Self: Sized;
 }
 
-/// `P ∘ M` (003 Alg 1), a machine again.
+/// `P ∘ M` (\[HSV25\] Alg 1), a machine again.
 pub(crate) struct PostProcessed<P: PostProcessor> {
     processor: P,
     inner: Queryable<P::InnerQuery, P::InnerAnswer>,
@@ -120,7 +121,7 @@ impl<P: PostProcessor> Machine for PostProcessed<P> {
     }
 }
 
-/// `P1 ∘ P2` (003 Def 2.17, Alg 2 corrected): `first` faces the analyst, `second` the inner machine.
+/// `P1 ∘ P2` (\[HSV25\] Def 2.17, Alg 2 corrected): `first` faces the analyst, `second` the inner machine.
 ///
 /// `(P1 ∘ P2) ∘ M` behaves as `P1 ∘ (P2 ∘ M)`, except that a chain halts as a whole and counts hops, not inner steps.
 pub struct Chain<P1, P2> {
@@ -232,9 +233,11 @@ where
 struct Translate<F, G, Q, A, InnerQ, InnerA> {
     query: F,
     answer: G,
-    #[allow(clippy::type_complexity, reason = "only names the four message types")]
-    messages: std::marker::PhantomData<fn(Q, InnerA) -> (A, InnerQ)>,
+    messages: Messages<Q, A, InnerQ, InnerA>,
 }
+
+/// Names the four types of messages.
+type Messages<Q, A, InnerQ, InnerA> = std::marker::PhantomData<fn(Q, InnerA) -> (A, InnerQ)>;
 
 impl<F, G, Q, A, InnerQ, InnerA> PostProcessor for Translate<F, G, Q, A, InnerQ, InnerA>
 where

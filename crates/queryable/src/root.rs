@@ -2,22 +2,34 @@
 
 use std::{fmt, sync::Arc};
 
+use zeroize::Zeroizing;
+
 use crate::{
     cell::{Status, run},
-    coins::{Coins, Script, Source},
+    coins::{Child, Coins, Key, Script, Source},
+    contained::Caught,
     error::AskError,
+    fuse::Fuse,
     handle::Queryable,
+    lineage::{Position, check_analyst},
     machine::Machine,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
     scope::{Context, Place, Scope},
     sync::{AtomicU64, Ordering},
-    turn::{Lease, Sequence, Turn},
+    turn::{Lease, Outside, Sequence, Turn, inside},
 };
 
 /// The root of a tree of machines: where an analyst, a server or a session spawns.
 ///
 /// A root is shared freely between threads; a clone is the same root. It belongs to whoever made it: used inside a
 /// step of a machine that did not, it refuses.
+///
+/// It belongs to the process that made it, too. After a `fork` both processes would draw the same coins, and noise that
+/// is drawn twice hides nothing; so in the forked process the root, everything below it and every session on it refuse
+/// ([`AskError::Forked`]), and nothing is drawn or charged. Make a root after the fork, in the process that uses it.
+/// What cannot be noticed: a process made by a bare `clone` system call, without the C library's `fork`; a virtual machine
+/// that is restored or copied from a snapshot while the root is in memory. Make the root after restoring, and never go on
+/// twice from one snapshot.
 ///
 /// ```
 /// use queryable::{Root, machine};
@@ -36,8 +48,8 @@ impl fmt::Debug for Root {
 }
 
 struct Shared {
+    /// Where the root stands, and its children.
     place: Place,
-    source: Source,
     spawned: AtomicU64,
     sequence: Sequence,
 }
@@ -49,27 +61,34 @@ impl Root {
     /// [`AskError::NoEntropy`] when the operating system has none to give; [`AskError::NotSpawnedHere`] inside a step,
     /// whose randomness comes from its scope alone.
     pub fn from_os() -> Result<Self, AskError> {
-        Place::TOP.position.check_reachable()?;
-        let mut key = [0; 32];
-        getrandom::fill(&mut key).map_err(|_| AskError::NoEntropy)?;
-        Ok(Self::at(Place::TOP, Source::Key(key)))
+        check_analyst()?;
+        let mut key = Zeroizing::new([0; 32]);
+        getrandom::fill(&mut *key).map_err(|_| AskError::NoEntropy)?;
+        Ok(Self::top(Source::keyed(Key::from_bytes(&key), false)))
     }
 
-    /// Reproducible coins: the same seed and the same order of spawns give the same answers. For tests and
+    /// Reproducible coins: the same seed and the same order of spawns and draws give the same answers. For tests and
     /// simulations only: who knows the seed knows every coin.
+    ///
+    /// What counts for a function under [`run`](Self::run) is when it first draws or spawns: one that does neither takes
+    /// no coins, and the next one gets those that it would have had.
     pub fn seeded(seed: [u8; 32]) -> Self {
-        Self::at(Place::TOP, Source::Key(seed))
+        let seed = Zeroizing::new(seed);
+        Self::top(Source::keyed(Key::from_bytes(&seed), true))
     }
 
     /// Scripted coins, shared by everything below.
     pub fn scripted(script: &Script) -> Self {
-        Self::at(Place::TOP, Source::Script(script.clone()))
+        Self::top(Source::Script(script.clone()))
     }
 
-    pub(crate) fn at(place: Place, source: Source) -> Self {
+    fn top(source: Source) -> Self {
+        Self::at(Position::top(source), Lease::FREE)
+    }
+
+    pub(crate) fn at(position: Position, lease: Lease) -> Self {
         Self(Arc::new(Shared {
-            place,
-            source,
+            place: Place { position, lease },
             spawned: AtomicU64::new(0),
             sequence: Sequence::new(),
         }))
@@ -125,9 +144,11 @@ impl Root {
     }
 
     fn child_coins(&self) -> Coins {
-        self.0
-            .source
-            .coins(self.0.spawned.fetch_add(1, Ordering::Relaxed))
+        Coins::Unborn(Child::Spawned(self.next_child()))
+    }
+
+    fn next_child(&self) -> u64 {
+        self.0.spawned.fetch_add(1, Ordering::Relaxed)
     }
 
     /// May the code that runs on this thread use this root now?
@@ -137,7 +158,10 @@ impl Root {
     /// a sequential composition above has moved on.
     pub fn check(&self) -> Result<(), AskError> {
         self.0.place.position.check_reachable()?;
-        self.0.place.lease.check()
+        match self.0.place.lease.check()? {
+            None => Ok(()),
+            Some(outside) => inside(outside, || Ok(())),
+        }
     }
 
     /// Runs a function as if it were one step of a machine of its own: with its own coins and scope, on the data side,
@@ -168,9 +192,15 @@ impl Root {
         function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
     ) -> Result<R, AskError> {
         place.position.check_reachable()?;
-        place.lease.check()?;
-        let mut context = Context::new(self.child_coins());
-        run(place, &mut context, &mut Status::Running, function)
+        let outside = place.lease.check()?;
+        let mut caught = Caught::default();
+        let mut context = Context::new(Coins::Unborn(Child::Function));
+        let status = &mut Status::Running;
+        let (context, caught) = (&mut context, &mut caught);
+        match outside {
+            None => run(place, context, status, caught, function),
+            Some(outside) => inside(outside, || run(place, context, status, caught, function)),
+        }
     }
 
     /// An owned, shared scope below this one, for a session inside a session.
@@ -178,12 +208,69 @@ impl Root {
     /// # Errors
     /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
     pub fn branch(&self) -> Result<Self, AskError> {
-        let place = self.child_place(self.0.place.lease.clone())?;
-        Ok(Self::at(place, self.child_coins().source()))
+        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
+        let source = position.source().below(self.next_child());
+        Ok(Self::at(position.root(source), lease))
     }
 
-    /// Puts a post-processor in front of a machine (seed 000 Def 2.15, 003 Alg 1). It costs no privacy, because it
-    /// sees only what the analyst could see.
+    /// A [branch](Self::branch) of this root in which an answer must be complete before its turn passes, however deep it
+    /// comes from (a session opened in it, too): otherwise it is withheld ([`AskError::OutOfTurn`]). Elsewhere an answer counts from its check, and is
+    /// given even if its turn passes while the step runs.
+    ///
+    /// Sequential composition assumes that a query is fixed when it is asked. Where queries can be anything, a channel for
+    /// one, an older child could hear a newer one's answer while it steps; its own answer is then late, and withheld here.
+    /// The price: whether a step had ended when the turn passed becomes part of what the analyst sees, so how long steps
+    /// take must not depend on data. That is why it is an option, and why functions under [`run`](Self::run), which have
+    /// been paid for, are never withheld.
+    ///
+    /// ```
+    /// use queryable::{AskError, Root, machine};
+    /// let root = Root::from_os()?.withholding()?;
+    /// let (newer, mut next) = (root.clone(), None);
+    /// let older = root.spawn_in_turn(machine(move |(), _| {
+    ///     let newer = newer.clone(); // another thread launches while this one steps
+    ///     next = std::thread::spawn(move || newer.spawn_in_turn(machine(|(), _| Ok(1)))).join().ok();
+    ///     Ok(1)
+    /// }))?;
+    /// assert_eq!(older.ask(()), Err(AskError::OutOfTurn));
+    /// # Ok::<(), AskError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`branch`](Self::branch).
+    pub fn withholding(&self) -> Result<Self, AskError> {
+        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
+        let source = position.source().below(self.next_child());
+        Ok(Self::at(position.root(source).withholding(), lease))
+    }
+
+    /// An owned, shared scope below this one in which somebody [outside](Outside) has a say, too.
+    ///
+    /// # Errors
+    /// As [`branch`](Self::branch), and [`AskError::TooDeep`] if somebody has a say already.
+    pub fn under(&self, outside: Arc<dyn Outside>) -> Result<Self, AskError> {
+        let Place { position, lease } = self.child_place(self.0.place.lease.under(outside)?)?;
+        let source = position.source().below(self.next_child());
+        Ok(Self::at(position.root(source), lease))
+    }
+
+    /// As [`branch`](Self::branch), with a [`Fuse`] that everything below the branch has.
+    ///
+    /// # Errors
+    /// As [`branch`](Self::branch).
+    pub fn branch_fused(&self, fuse: Fuse) -> Result<Self, AskError> {
+        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
+        let source = position.source().below(self.next_child());
+        Ok(Self::at(position.fused_root(source, Some(fuse)), lease))
+    }
+
+    /// The nearest fuse at or above this root.
+    pub fn fuse(&self) -> Option<&Fuse> {
+        self.0.place.position.fuse()
+    }
+
+    /// Puts a post-processor in front of a machine (\[HST+23\] Def 2.15, \[HSV25\] Alg 1). It costs no privacy, because
+    /// it sees only what the analyst could see.
     ///
     /// # Errors
     /// [`AskError::TooDeep`]; [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below, or if

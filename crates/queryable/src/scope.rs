@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    coins::{Coins, Distribution},
+    coins::{Child, Coins, Distribution},
     error::AskError,
+    fuse::Fuse,
     handle::Queryable,
     lineage::{Lineage, Position, Running},
     machine::Machine,
@@ -17,14 +18,6 @@ use crate::{
 pub(crate) struct Place {
     pub(crate) position: Position,
     pub(crate) lease: Lease,
-}
-
-impl Place {
-    /// On the analyst's side, below nobody, whoever's turn it is.
-    pub(crate) const TOP: Self = Self {
-        position: Position::TOP,
-        lease: Lease::FREE,
-    };
 }
 
 /// What a machine keeps between steps besides its state. (The order of the fields: see `Slot`.)
@@ -60,11 +53,16 @@ impl Context {
         &mut self.coins
     }
 
-    /// The coins of the next child.
-    fn child_coins(&mut self) -> Coins {
+    /// The number of the next child.
+    fn next_child(&mut self) -> u64 {
         let number = self.spawned;
         self.spawned += 1;
-        self.coins.source().coins(number)
+        number
+    }
+
+    /// The coins of the next child.
+    fn child_coins(&mut self) -> Coins {
+        Coins::Unborn(Child::Spawned(self.next_child()))
     }
 }
 
@@ -93,12 +91,14 @@ impl<'a> Scope<'a> {
     /// Draws from a distribution: the only source of randomness.
     ///
     /// # Errors
-    /// Only when the coins are scripted and the script does not fit.
+    /// [`AskError::Script`] when the coins are scripted and the script does not fit; [`AskError::Forked`].
     pub fn draw<D: Distribution + ?Sized>(
         &mut self,
         distribution: &D,
     ) -> Result<D::Outcome, AskError> {
-        self.context.coins.draw(distribution)
+        self.place.position.check_process()?;
+        let parent = self.place.position.source();
+        self.context.coins.draw(parent, distribution)
     }
 
     /// Ends the machine after this step: its answer, if any, is still delivered.
@@ -109,7 +109,7 @@ impl<'a> Scope<'a> {
     /// Spawns a child that may be asked concurrently with all others.
     ///
     /// # Errors
-    /// [`AskError::TooDeep`].
+    /// [`AskError::TooDeep`], [`AskError::Forked`].
     pub fn spawn<M>(&mut self, machine: M) -> Result<Queryable<M::Query, M::Answer>, AskError>
     where
         M: Machine + 'static,
@@ -123,7 +123,7 @@ impl<'a> Scope<'a> {
     /// [`ask`](Self::ask); if the step fails before, the turn stays where it was and the new child never answers.
     ///
     /// # Errors
-    /// [`AskError::TooDeep`].
+    /// [`AskError::TooDeep`], [`AskError::Forked`].
     pub fn spawn_in_turn<M>(
         &mut self,
         machine: M,
@@ -156,12 +156,14 @@ impl<'a> Scope<'a> {
 
     /// The position below this machine.
     fn below(&mut self) -> Result<Position, AskError> {
+        let position = &self.place.position;
+        position.check_process()?;
         let lineage = self.context.lineage.get_or_insert_with(|| {
-            let lineage = self.place.position.lineage();
+            let lineage = position.lineage(self.context.coins.source(position.source()));
             Running::becomes_parent(&lineage);
             lineage
         });
-        self.place.position.below(lineage)
+        position.below(lineage)
     }
 
     /// Asks a child; a child spawned in turn by this very step gets its turn first. (Any other child can as well be
@@ -199,16 +201,20 @@ impl<'a> Scope<'a> {
         Ok(Queryable::new(machine, place, self.context.child_coins()))
     }
 
+    /// The fuse of the tree in which this step runs, if it has one.
+    pub fn fuse(&self) -> Option<&Fuse> {
+        self.place.position.fuse()
+    }
+
     /// An owned, shared scope below this machine, for what outlives the step: a session opened inside it, for one.
     ///
     /// # Errors
-    /// [`AskError::TooDeep`].
+    /// [`AskError::TooDeep`], [`AskError::Forked`].
     pub fn root(&mut self) -> Result<Root, AskError> {
-        let place = Place {
-            position: self.below()?,
-            lease: self.place.lease.clone(),
-        };
-        Ok(Root::at(place, self.context.child_coins().source()))
+        let below = self.below()?;
+        let source = below.source().below(self.context.next_child());
+        let lease = self.place.lease.clone();
+        Ok(Root::at(below.root(source), lease))
     }
 
     /// Ends the step. The turn moves only if it succeeded; says whether the machine halts.

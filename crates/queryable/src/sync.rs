@@ -1,6 +1,8 @@
 //! The synchronization primitives of this crate: the standard library's, or a model checker's under `cfg(model)`
 //! (see `crates/queryable-model`). `Arc` is always the standard one.
 
+use std::sync::atomic::AtomicUsize;
+
 #[cfg(not(model))]
 pub(crate) use std::{
     sync::{
@@ -22,4 +24,14 @@ pub(crate) use shuttle::{
 /// Locks; a panic under the lock does not make it unusable (what a panic may leave behind is dealt with by its owner).
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A number that tells this thread from most others.
+pub(crate) fn thread_index() -> usize {
+    /// Numbers threads apart; nothing else depends on it.
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static INDEX: usize = THREADS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+    INDEX.try_with(|index| *index).unwrap_or(0)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::{
     error::AskError,
+    lineage::guarded,
     sync::{AtomicU64, Ordering},
 };
 
@@ -83,31 +84,81 @@ impl Turn {
     }
 }
 
-/// The turns that a machine depends on, its own first.
+/// Somebody outside this library who has a say in when machines may be asked: another framework's composition, for one.
+///
+/// It is asked at every step of every machine below a root [under](crate::Root::under) it, whoever holds the handle, and
+/// the step runs inside. It is asked under the machine's lock, so it must not ask machines, nor wait for anybody.
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
+/// use queryable::{AskError, Outside, Root, machine};
+///
+/// struct Open(AtomicBool);
+/// impl Outside for Open {
+///     fn within(&self, step: &mut dyn FnMut()) -> Result<(), AskError> {
+///         self.0.load(Ordering::SeqCst).then(step).ok_or(AskError::OutOfTurn)
+///     }
+/// }
+///
+/// let open = Arc::new(Open(AtomicBool::new(true)));
+/// let echo = Root::from_os()?.under(open.clone())?.spawn(machine(|x: u8, _| Ok(x)))?;
+/// assert_eq!(echo.ask(1), Ok(1));
+/// open.0.store(false, Ordering::SeqCst);
+/// assert_eq!(echo.ask(2), Err(AskError::OutOfTurn));
+/// # Ok::<(), AskError>(())
+/// ```
+pub trait Outside: Send + Sync {
+    /// Does the step, once, if it may be done now. The step does not panic.
+    ///
+    /// # Errors
+    /// Why not; then the step was not done.
+    fn within(&self, step: &mut dyn FnMut()) -> Result<(), AskError>;
+}
+
+/// What a machine depends on: its own turn first, then those of its ancestors, and whoever outside has a say.
 #[derive(Clone)]
 pub(crate) struct Lease(Option<Arc<Link>>);
 
 struct Link {
-    turn: Turn,
+    condition: Condition,
     rest: Lease,
 }
 
+enum Condition {
+    Turn(Turn),
+    Outside(Arc<dyn Outside>),
+}
+
 impl Lease {
-    /// No turns: concurrent at every level.
+    /// No conditions: concurrent at every level.
     pub(crate) const FREE: Self = Self(None);
 
-    /// These turns, and one more.
+    /// These conditions, and one more turn.
     pub(crate) fn and(&self, turn: Turn) -> Self {
-        Self(Some(Arc::new(Link {
-            turn,
-            rest: self.clone(),
-        })))
+        self.link(Condition::Turn(turn))
+    }
+
+    /// These conditions, and whoever has a say outside. One is enough, and more would nest without end.
+    pub(crate) fn under(&self, outside: Arc<dyn Outside>) -> Result<Self, AskError> {
+        let mut lease = self;
+        while let Some(link) = &lease.0 {
+            if matches!(link.condition, Condition::Outside(_)) {
+                return Err(AskError::TooDeep { limit: 1 });
+            }
+            lease = &link.rest;
+        }
+        Ok(self.link(Condition::Outside(outside)))
+    }
+
+    fn link(&self, condition: Condition) -> Self {
+        let rest = self.clone();
+        Self(Some(Arc::new(Link { condition, rest })))
     }
 
     pub(crate) fn includes(&self, turn: &Turn) -> bool {
         let mut lease = self;
         while let Some(link) = &lease.0 {
-            if link.turn.is_same(turn) {
+            if matches!(&link.condition, Condition::Turn(own) if own.is_same(turn)) {
                 return true;
             }
             lease = &link.rest;
@@ -115,16 +166,53 @@ impl Lease {
         false
     }
 
+    /// May there be a step now, as far as turns go? Then it is to be done inside of what is returned, if anything.
     #[inline]
-    pub(crate) fn check(&self) -> Result<(), AskError> {
-        let mut lease = self;
-        while let Some(link) = &lease.0 {
-            if !link.turn.is_current() {
-                return Err(AskError::OutOfTurn);
-            }
-            lease = &link.rest;
+    pub(crate) fn check(&self) -> Result<Option<&dyn Outside>, AskError> {
+        match &self.0 {
+            None => Ok(None),
+            Some(link) => link.check(),
         }
-        Ok(())
+    }
+}
+
+impl Link {
+    fn check(&self) -> Result<Option<&dyn Outside>, AskError> {
+        let (mut link, mut outside) = (self, None);
+        loop {
+            match &link.condition {
+                Condition::Turn(turn) if turn.is_current() => {}
+                Condition::Turn(_) => return Err(AskError::OutOfTurn),
+                Condition::Outside(has_a_say) => outside = Some(&**has_a_say),
+            }
+            match &link.rest.0 {
+                Some(next) => link = next,
+                None => return Ok(outside),
+            }
+        }
+    }
+}
+
+/// Does a step, if somebody outside allows it.
+#[cold]
+#[inline(never)]
+pub(crate) fn inside<R>(
+    outside: &dyn Outside,
+    step: impl FnOnce() -> Result<R, AskError>,
+) -> Result<R, AskError> {
+    let (mut step, mut answer) = (Some(step), None);
+    let mut once = || {
+        if let Some(step) = step.take() {
+            answer = Some(step());
+        }
+    };
+    match outside.within(&mut once) {
+        Ok(()) => answer.unwrap_or(Err(AskError::OutOfTurn)),
+        Err(refused) => {
+            // Done all the same, but not given: its destructor is still the machine's code, and asks nobody.
+            let _ = guarded(|| drop(answer));
+            Err(refused)
+        }
     }
 }
 

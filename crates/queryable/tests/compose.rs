@@ -55,7 +55,7 @@ fn in_message_form(messages: &[(usize, u64)]) -> Law {
     })
 }
 
-/// The adversary of 001 Lemma 2.5: null queries bring the round to the part that is meant.
+/// The adversary of \[VW21\] Lemma 2.5: null queries bring the round to the part that is meant.
 fn in_order(messages: &[(usize, u64)]) -> Law {
     law(|root| {
         let parts = [1, 2, 3]

@@ -135,7 +135,7 @@ fn nested(root: &Root, p1: &Table, p2: &Table) -> Answers {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// 003 Def 2.17: the chain of two has the law of one after the other.
+    /// \[HSV25\] Def 2.17: the chain of two has the law of one after the other.
     #[test]
     fn chains_are_associative(a in acts(), b in acts(), patience in 1u32..3) {
         let (p1, p2) = (Table::new(a, patience), Table::new(b, patience));

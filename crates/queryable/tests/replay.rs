@@ -99,55 +99,218 @@ fn operating_system_coins_do_not_repeat() {
     assert_eq!(drawn.len(), 8);
 }
 
-#[test]
-fn the_analysts_key_reproduces_its_draws() {
-    let root = Root::seeded([1; 32]);
-    let q = common::adder(&root);
-    let analyst = machine(|_: Heard<u64>, scope: &mut Scope<'_>| scope.draw(&Word).map(Move::Ask));
-    let asked = root.interact(analyst, &q, 3).unwrap();
-    let AnalystCoins::Key(key) = asked.coins else {
-        panic!("seeded")
-    };
-    let mut bits = ChaCha20Rng::from_seed(key);
-    for round in asked.transcript.rounds {
-        assert_eq!(round.query, bits.next_u64());
+/// The documented derivation, written again: block `n` of the parent's stream 0 holds a child's key and first coins.
+#[derive(Clone, Copy)]
+struct Block {
+    key: [u8; 32],
+    first: [u8; 32],
+}
+
+fn block(parent: [u8; 32], number: u64) -> Block {
+    let mut stream = ChaCha20Rng::from_seed(parent);
+    stream.set_block_pos(number);
+    let (mut key, mut first) = ([0; 32], [0; 32]);
+    stream.fill_bytes(&mut key);
+    stream.fill_bytes(&mut first);
+    Block { key, first }
+}
+
+/// The block of the spawned child with this number.
+fn spawned(parent: [u8; 32], number: u64) -> Block {
+    block(parent, (1 << 63) + number)
+}
+
+impl Block {
+    /// What its owner draws: the first coins, then stream 1 under its key.
+    fn bytes(&self, count: usize) -> Vec<u8> {
+        let mut stream = ChaCha20Rng::from_seed(self.key);
+        stream.set_stream(1);
+        let mut bytes = self.first.to_vec();
+        bytes.resize(count.max(32), 0);
+        stream.fill_bytes(&mut bytes[32..]);
+        bytes.truncate(count);
+        bytes
+    }
+
+    fn words(&self, count: usize) -> Vec<u64> {
+        let words = self.bytes(8 * count);
+        let words = words.as_chunks().0.iter();
+        words.map(|word| u64::from_le_bytes(*word)).collect()
     }
 }
 
-/// The documented derivation, written again: the key of child `n` is the head of its parent's stream `n + 1`.
-fn child_key(parent: [u8; 32], number: u64) -> [u8; 32] {
-    let mut stream = ChaCha20Rng::from_seed(parent);
-    stream.set_stream(number + 1);
-    let mut key = [0; 32];
-    stream.fill_bytes(&mut key);
-    key
-}
+/// More than the first coins.
+const MANY: usize = 11;
 
-fn own(key: [u8; 32]) -> [u64; 4] {
-    let mut stream = ChaCha20Rng::from_seed(key);
-    [(); 4].map(|()| stream.next_u64())
+fn many(q: &Queryable<(), u64>) -> Vec<u64> {
+    (0..MANY).map(|_| q.ask(()).unwrap()).collect()
 }
 
 #[test]
-fn keys_are_derived_as_documented() {
+fn the_analysts_key_and_first_coins_reproduce_its_draws() {
+    let root = Root::seeded([1; 32]);
+    let q = common::adder(&root);
+    let analyst = machine(|_: Heard<u64>, scope: &mut Scope<'_>| scope.draw(&Word).map(Move::Ask));
+    let asked = root.interact(analyst, &q, MANY).unwrap();
+    let AnalystCoins::Stream { key, first } = asked.coins else {
+        panic!("seeded")
+    };
+    let rounds = asked.transcript.rounds.iter();
+    let drawn: Vec<u64> = rounds.map(|round| round.query).collect();
+    assert_eq!(drawn, Block { key, first }.words(MANY));
+}
+
+#[test]
+fn coins_are_derived_as_documented() {
     let seed = [9; 32];
     let root = Root::seeded(seed);
-    // Children 0 and 1 of the root; child 2 is a branch; child 3 is a processor, child 4 a function under `run`.
-    assert_eq!(four(&root.spawn(words()).unwrap()), own(child_key(seed, 0)));
+    // Numbers 0 and 1 are machines, 2 is a branch, 3 a processor.
+    let first = root.spawn(words()).unwrap();
     let second = root.spawn(words()).unwrap();
-    assert_eq!(four(&second), own(child_key(seed, 1)));
+    assert_eq!(many(&second), spawned(seed, 1).words(MANY));
+    assert_eq!(many(&first), spawned(seed, 0).words(MANY));
     let branch = root.branch().unwrap();
     let branched = branch.spawn(words()).unwrap();
-    assert_eq!(four(&branched), own(child_key(child_key(seed, 2), 0)));
+    let below = spawned(seed, 2).key;
+    assert_eq!(many(&branched), spawned(below, 0).words(MANY));
+    assert_eq!(
+        branch.run([], |scope| scope.draw(&Word)),
+        Ok(block(below, 0).words(1)[0])
+    );
     root.postprocess(&second, translate(|(): ()| (), |x: u64| x))
         .unwrap();
-    let drawn = root.run([], |scope| {
-        let grandchild = scope.spawn(words())?;
-        let before = scope.draw(&Word)?;
-        Ok((before, four(&grandchild)))
+    let last = root.spawn(words()).unwrap();
+    assert_eq!(many(&last), spawned(seed, 4).words(MANY));
+}
+
+#[test]
+fn a_function_gets_the_next_block_when_it_first_draws_or_spawns() {
+    let seed = [9; 32];
+    let root = Root::seeded(seed);
+    let drawn = |root: &Root| root.run([], |scope| scope.draw(&Word)).unwrap();
+    assert_eq!(drawn(&root), block(seed, 0).words(1)[0]);
+    // Neither does anything to the numbers: a function without coins, a machine.
+    root.run([], |_| Ok(())).unwrap();
+    let spawn = root.spawn(words()).unwrap();
+    assert_eq!(drawn(&root), block(seed, 1).words(1)[0]);
+    let (child, own) = root
+        .run([], |scope| {
+            let child = scope.spawn(words())?;
+            let within = drawn(&scope.root()?);
+            Ok((child, (scope.draw(&Word)?, within)))
+        })
+        .unwrap();
+    let function = block(seed, 2);
+    assert_eq!(many(&child), spawned(function.key, 0).words(MANY));
+    let within = block(spawned(function.key, 1).key, 0).words(1)[0];
+    assert_eq!(own, (function.words(1)[0], within));
+    // From one batch of blocks to the next.
+    for n in 3..14 {
+        assert_eq!(drawn(&root), block(seed, n).words(1)[0]);
+    }
+    assert_eq!(many(&spawn), spawned(seed, 0).words(MANY));
+    // A function that spawns after it has drawn more than the first coins.
+    let late = |scope: &mut Scope<'_>| {
+        for word in block(seed, 14).words(MANY) {
+            assert_eq!(scope.draw(&Word)?, word);
+        }
+        scope.spawn(words())
+    };
+    let late = root.run([], late).unwrap();
+    assert_eq!(many(&late), spawned(block(seed, 14).key, 0).words(MANY));
+}
+
+#[test]
+fn draws_of_all_sizes_come_from_one_sequence_of_words() {
+    /// That many bytes, or a word of 32 or 64 bits.
+    enum Draw {
+        Bytes(usize),
+        Half,
+        Word,
+    }
+    impl Distribution for Draw {
+        type Outcome = Vec<u8>;
+        fn sample(&self, bits: &mut dyn Rng) -> Vec<u8> {
+            match self {
+                Draw::Half => bits.next_u32().to_le_bytes().to_vec(),
+                Draw::Word => bits.next_u64().to_le_bytes().to_vec(),
+                Draw::Bytes(count) => {
+                    let mut bytes = vec![0; *count];
+                    bits.fill_bytes(&mut bytes);
+                    bytes
+                }
+            }
+        }
+        fn arity(&self) -> usize {
+            1
+        }
+        fn outcome(&self, _: usize) -> (Vec<u8>, Probability) {
+            (Vec::new(), Probability::ONE)
+        }
+    }
+    // 28 bytes, so that the next 8 are half first coins, half stream.
+    for draws in [
+        vec![Draw::Half, Draw::Word, Draw::Word, Draw::Word, Draw::Word],
+        vec![Draw::Half, Draw::Bytes(24), Draw::Bytes(8), Draw::Word],
+        vec![Draw::Bytes(100), Draw::Half, Draw::Word],
+        vec![Draw::Bytes(32), Draw::Bytes(4), Draw::Half],
+    ] {
+        let drawn = Root::seeded([3; 32]).run([], |scope| {
+            let mut all = Vec::new();
+            for draw in &draws {
+                all.extend(scope.draw(draw)?);
+            }
+            Ok(all)
+        });
+        let drawn = drawn.unwrap();
+        assert_eq!(drawn, block([3; 32], 0).bytes(drawn.len()));
+    }
+}
+
+/// All first words of functions that run on several threads at once.
+fn raced(root: &Root, threads: usize, each: usize) -> Vec<u64> {
+    let draw = || root.run([], |scope| scope.draw(&Word)).unwrap();
+    let run = || (0..each).map(|_| draw()).collect::<Vec<u64>>();
+    std::thread::scope(|s| {
+        let threads: Vec<_> = (0..threads).map(|_| s.spawn(run)).collect();
+        let joined = threads.into_iter().flat_map(|t| t.join().unwrap());
+        joined.collect()
+    })
+}
+
+#[test]
+fn threads_that_run_functions_share_no_block_and_waste_few() {
+    const THREADS: usize = 4;
+    const EACH: usize = 20_000;
+    let seed = [6; 32];
+    let seen: BTreeSet<u64> = raced(&Root::seeded(seed), THREADS, EACH)
+        .into_iter()
+        .collect();
+    assert_eq!(seen.len(), THREADS * EACH);
+    // All of them, and none left out: blocks that were made are given out before others are.
+    let mut stream = ChaCha20Rng::from_seed(seed);
+    let blocks = (0..(THREADS * EACH + 4) as u64).map(|n| {
+        stream.set_word_pos(u128::from(n) * 16 + 8);
+        stream.next_u64()
     });
-    let function = child_key(seed, 4);
-    assert_eq!(drawn, Ok((own(function)[0], own(child_key(function, 0)))));
+    let blocks: BTreeSet<u64> = blocks.collect();
+    assert!(seen.is_subset(&blocks));
+    // Without an order to keep, from several batches at a time.
+    let seen: BTreeSet<u64> = raced(&Root::from_os().unwrap(), THREADS, EACH)
+        .into_iter()
+        .collect();
+    assert_eq!(seen.len(), THREADS * EACH);
+}
+
+#[test]
+fn the_order_of_draws_reproduces_whatever_threads_they_are_on() {
+    let seed = [7; 32];
+    let root = Root::seeded(seed);
+    for n in 0..12 {
+        let draw = || root.run([], |scope| scope.draw(&Word)).unwrap();
+        let drawn = std::thread::scope(|s| s.spawn(draw).join().unwrap());
+        assert_eq!(drawn, block(seed, n).words(1)[0]);
+    }
 }
 
 #[test]
@@ -164,14 +327,16 @@ fn siblings_parents_and_children_have_streams_of_their_own() {
     for _ in 0..8 {
         let (drawn, child, below) = parent.ask(()).unwrap();
         all.push(drawn);
-        all.extend(four(&child));
-        all.extend(four(&below.spawn(words()).unwrap()));
-        all.extend(four(&below.spawn(words()).unwrap()));
-        all.extend(four(&root.spawn(words()).unwrap()));
+        all.extend(many(&child));
+        all.extend(many(&below.spawn(words()).unwrap()));
+        all.extend(many(&below.spawn(words()).unwrap()));
+        all.extend(many(&root.spawn(words()).unwrap()));
+        all.push(below.run([], |scope| scope.draw(&Word)).unwrap());
+        all.push(root.run([], |scope| scope.draw(&Word)).unwrap());
     }
     // Nor is any key or seed, read as words, ever an output.
-    all.extend(own([4; 32]));
-    let keys = (0..40).map(|n| child_key([4; 32], n)).chain([[4; 32]]);
+    let keys = (0..40).flat_map(|n| [block([4; 32], n).key, spawned([4; 32], n).key]);
+    let keys = keys.chain([[4; 32]]);
     all.extend(keys.map(|key| u64::from_le_bytes(key[..8].try_into().unwrap())));
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
 }

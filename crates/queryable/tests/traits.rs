@@ -68,6 +68,7 @@ fn every_error() -> Vec<AskError> {
         AskError::Unanswered { limit: 4 },
         AskError::Script("why".into()),
         AskError::NoEntropy,
+        AskError::Forked,
     ]
 }
 

@@ -3,9 +3,16 @@
 
 mod common;
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
 use common::{adding, root};
 use proptest::prelude::*;
-use queryable::{AskError, Machine, Queryable, Root, Scope, Sequence, machine, once, translate};
+use queryable::{
+    AskError, Machine, Outside, Queryable, Root, Scope, Sequence, machine, once, translate,
+};
 
 /// Something to do at a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -335,4 +342,89 @@ fn a_machine_under_very_many_turns_is_asked_and_dropped() {
         assert_eq!(child.ask(1), Err(AskError::OutOfTurn));
     };
     small_stack.spawn(run).unwrap().join().unwrap();
+}
+
+/// Somebody outside, who counts what was asked and done.
+#[derive(Default)]
+struct Gate {
+    closed: AtomicBool,
+    steps: AtomicUsize,
+}
+
+impl Outside for Gate {
+    fn within(&self, step: &mut dyn FnMut()) -> Result<(), AskError> {
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(AskError::OutOfTurn);
+        }
+        self.steps.fetch_add(1, Ordering::SeqCst);
+        step();
+        // A second time does nothing.
+        step();
+        Ok(())
+    }
+}
+
+#[test]
+fn whoever_has_a_say_outside_is_asked_at_every_step_of_everything_below() -> Result<(), AskError> {
+    let gate = Arc::new(Gate::default());
+    let root = Root::seeded([7; 32]).under(gate.clone())?;
+    let nested = machine(|depth: u8, scope: &mut Scope<'_>| {
+        let mut count = 0;
+        let child = scope.spawn(machine(move |(), _| {
+            count += 1;
+            Ok(count)
+        }))?;
+        scope.ask(&child, ())?;
+        Ok((depth, child, scope.root()?))
+    });
+    let parent = root.spawn(nested)?;
+    let (_, child, inner) = parent.ask(1)?;
+    // The parent's step, and the child's inside of it.
+    assert_eq!(gate.steps.load(Ordering::SeqCst), 2);
+    let branch = inner.branch()?;
+    let late = branch.spawn_in_turn(machine(|x: u8, _| Ok(x)))?;
+    let front = branch.postprocess(&child, translate(|()| (), |n: i32| n))?;
+    let sequence = Sequence::new();
+    let run = || branch.run([sequence.begin_next()], |_| Ok(7));
+    assert_eq!((child.ask(()), late.ask(3), run()), (Ok(2), Ok(3), Ok(7)));
+    assert_eq!(front.ask(()), Ok(3));
+
+    gate.closed.store(true, Ordering::SeqCst);
+    let refused = AskError::OutOfTurn;
+    assert_eq!(child.ask(()), Err(refused.clone()));
+    assert_eq!(late.ask(3), Err(refused.clone()));
+    assert_eq!(front.ask(()), Err(refused.clone()));
+    assert_eq!(parent.ask(1).map(drop), Err(refused.clone()));
+    assert_eq!(run(), Err(refused.clone()));
+    assert_eq!(branch.check(), Err(refused.clone()));
+    // In front of it from outside, too.
+    let outside = Root::seeded([8; 32]).postprocess(&child, translate(|()| (), |n: i32| n))?;
+    assert_eq!(outside.ask(()), Err(refused));
+    gate.closed.store(false, Ordering::SeqCst);
+    assert_eq!(child.ask(()), Ok(4));
+    Ok(())
+}
+
+#[test]
+fn whoever_has_a_say_outside_is_alone() -> Result<(), AskError> {
+    let root = Root::seeded([7; 32]).under(Arc::new(Gate::default()))?;
+    let again = root.branch()?.under(Arc::new(Gate::default()));
+    assert_eq!(again.map(drop), Err(AskError::TooDeep { limit: 1 }));
+    Ok(())
+}
+
+/// Says yes, and does nothing.
+struct Lazy;
+
+impl Outside for Lazy {
+    fn within(&self, _: &mut dyn FnMut()) -> Result<(), AskError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_step_that_was_not_done_is_not_answered() -> Result<(), AskError> {
+    let echo = Root::seeded([7; 32]).under(Arc::new(Lazy))?;
+    assert_eq!(echo.check(), Err(AskError::OutOfTurn));
+    Ok(())
 }

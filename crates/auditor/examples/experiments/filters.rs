@@ -1,10 +1,11 @@
-//! What E5, E6 and E7 share: interactive mechanisms on a bit, launched under filters by numbered messages.
+//! What `universal`, `reduction` and `adjacency` share: interactive mechanisms on a bit, launched under filters by
+//! numbered messages.
 
 use std::sync::Arc;
 
 use auditor::Input;
 use measures::{FilterRule, Measure, PrivacyMap, SymmetricDistance};
-use odometer::{AnyOf, LaunchError, Measurement, Session, Space};
+use odometer::{Any, LaunchError, Measurement, Session};
 use queryable::{AskError, Queryable, Round};
 
 use crate::shared::TwoRounds;
@@ -30,8 +31,8 @@ pub enum Seen {
 }
 
 /// One bit, at distance one from the other.
-pub fn bits() -> Space<AnyOf<u8>, SymmetricDistance> {
-    Space::any::<u8>(SymmetricDistance)
+pub fn bits() -> Any<u8, SymmetricDistance> {
+    Any::<u8, _>::with(SymmetricDistance)
 }
 
 /// An interactive mechanism as a measurement with this loss.
@@ -39,8 +40,8 @@ pub fn measurement<M: Measure>(
     mechanism: &TwoRounds,
     measure: M,
     loss: M::Loss,
-) -> Measurement<AnyOf<u8>, SymmetricDistance, M, Queryable<bool, bool>> {
-    let map = PrivacyMap::constant_up_to(SymmetricDistance, measure, 1, loss);
+) -> Measurement<Any<u8, SymmetricDistance>, M, Queryable<bool, bool>> {
+    let map = PrivacyMap::constant_up_to(measure, 1, loss);
     let mechanism = mechanism.clone();
     Measurement::new("two rounds", bits(), map, move |bit: &Arc<u8>, scope| {
         let input = if **bit == 0 { Input::Zero } else { Input::One };
@@ -50,8 +51,8 @@ pub fn measurement<M: Measure>(
 
 /// Launches, with a refusal as an answer.
 pub fn launch<R: FilterRule, A: 'static>(
-    session: &Session<AnyOf<u8>, SymmetricDistance, R>,
-    measurement: &Measurement<AnyOf<u8>, SymmetricDistance, R::Child, A>,
+    session: &Session<Any<u8, SymmetricDistance>, R>,
+    measurement: &Measurement<Any<u8, SymmetricDistance>, R::Child, A>,
 ) -> Result<Option<A>, AskError> {
     match session.launch(measurement) {
         Ok(answer) => Ok(Some(answer)),

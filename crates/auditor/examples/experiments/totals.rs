@@ -1,4 +1,4 @@
-//! Why a running total must not be converted and charged onwards (`design.md`, account tree).
+//! Why a running total must not be converted and charged onwards.
 //!
 //! A Gaussian session's running total is converted at δ = 1e-5 and charged to a parent with ε = 1; after the session is
 //! stopped, what is left of ε = 1 goes to randomized response. The parent believes in (1, 1e-5).

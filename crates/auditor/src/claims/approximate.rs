@@ -4,17 +4,17 @@ use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{Epsilon, EpsilonDelta};
 
-use super::{Claim, Verdict, no_guarantee};
-use crate::{attack::shown, audit::Report, error::AuditError, factor::Factor, profile::Direction};
+use super::{Claim, Finding, no_guarantee};
+use crate::{error::AuditError, factor::Factor, profile::Direction, report::Report, shown::shown};
 
 impl<Q: Clone, A: Clone> Claim<Q, A> for Epsilon {
-    fn check(&self, report: &Report<Q, A>) -> Result<Verdict<Q, A>, AuditError> {
+    fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
         Ok(check(report, self.value(), &RBig::ZERO))
     }
 }
 
 impl<Q: Clone, A: Clone> Claim<Q, A> for EpsilonDelta {
-    fn check(&self, report: &Report<Q, A>) -> Result<Verdict<Q, A>, AuditError> {
+    fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
         let delta = self.delta().to_rational().unwrap_or(RBig::ONE);
         Ok(check(report, self.epsilon(), &delta))
     }
@@ -25,34 +25,45 @@ fn check<Q: Clone, A: Clone>(
     report: &Report<Q, A>,
     epsilon: &Exact,
     claimed: &RBig,
-) -> Verdict<Q, A> {
-    let factors = [Round::Down, Round::Up].map(|round| Factor::of_epsilon(epsilon, round));
-    let [Some(low), Some(high)] = factors else {
+) -> Finding<Q, A> {
+    let low = Factor::of_epsilon(epsilon, Round::Down);
+    let Some(low) = low.filter(|_| *claimed < RBig::ONE) else {
         return no_guarantee();
     };
-    if *claimed >= RBig::ONE {
-        return no_guarantee();
-    }
+    let high = Factor::of_epsilon(epsilon, Round::Up);
     for direction in Direction::BOTH {
-        if report.profile(direction).delta(&high).least > *claimed {
-            let attack = report.attack(&high, direction);
-            return Verdict::Refuted { attack };
+        let profile = report.profile(direction);
+        let certain = match &high {
+            Some(high) => profile.delta(high).least,
+            // Past all numbers, all that is certain is what no ε excuses.
+            None => profile.delta_at_infinity().least,
+        };
+        if certain > *claimed {
+            let factor = high.unwrap_or_else(|| profile.where_best(&RBig::ZERO, &certain));
+            let attack = report.attack(&factor, direction);
+            return Finding::Refuted { attack };
         }
     }
     let most = report.delta(&low).most;
     let evidence = format!(
         "δ(ε) ≤ {} where {} was claimed",
-        shown(&most),
-        shown(claimed)
+        shown(&most, Round::Up),
+        shown(claimed, Round::Up)
     );
+    if most > *claimed && report.graph.is_truncated() {
+        let evidence =
+            format!("{evidence}; draws were truncated, and what was enumerated holds no attack");
+        return Finding::Undecided { evidence };
+    }
     if most > *claimed {
-        return Verdict::Undecided { evidence };
+        return Finding::Undecided { evidence };
     }
     let epsilon = match report.factor(claimed) {
-        Some(factor) => format!("; ε = {} would do at this δ", factor.epsilon()),
+        // An exact number is shown rounded up.
+        Some(factor) => format!("; ε = {} would do at this δ", factor.epsilon().most),
         None => String::new(),
     };
-    Verdict::Holds {
+    Finding::Holds {
         evidence: evidence + &epsilon,
     }
 }

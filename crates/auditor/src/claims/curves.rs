@@ -4,28 +4,43 @@ use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{Profile, Tradeoff};
 
-use super::{Claim, Verdict};
-use crate::{audit::Report, error::AuditError, factor::Factor, profile::Direction};
+use super::{Claim, Finding, no_guarantee};
+use crate::{
+    error::AuditError,
+    factor::Factor,
+    profile::Direction,
+    report::Report,
+    shown::{digits, shown},
+};
 
 impl<Q: Clone, A: Clone> Claim<Q, A> for Profile {
     /// Both curves are convex in `e^ε`, and between two corners the claimed one is a line: it is enough to compare them
     /// at its corners and at ε = 0.
-    fn check(&self, report: &Report<Q, A>) -> Result<Verdict<Q, A>, AuditError> {
+    fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
+        if self.delta_at(&Exact::INFINITY) >= Exact::ONE {
+            return Ok(no_guarantee());
+        }
         let mut undecided = None;
         let start = (Exact::ONE, self.delta_at(&Exact::ZERO));
         for (odds, delta) in self.corners().chain([start]) {
-            let (Some(odds), Some(delta)) = (odds.to_rational(), delta.to_rational()) else {
-                continue;
+            let out_of_range = |value: &Exact| AuditError::Parameter {
+                name: "a corner of the profile",
+                value: value.to_string(),
+                expected: "a finite number",
             };
+            let odds = odds.to_rational().ok_or_else(|| out_of_range(&odds))?;
+            let delta = delta.to_rational().ok_or_else(|| out_of_range(&delta))?;
             let factor = Factor::try_from(odds)?;
             let found = report.delta(&factor);
             if found.least > delta {
                 let attack = report.best_attack(&factor);
-                return Ok(Verdict::Refuted { attack });
+                return Ok(Finding::Refuted { attack });
             }
             if found.most > delta {
+                let at = digits(factor.as_rational());
+                let delta = shown(&delta, Round::Up);
                 undecided = Some(format!(
-                    "δ is {found} at e^ε = {factor}, where {delta} was claimed"
+                    "δ is {found} at e^ε = {at}, where {delta} was claimed"
                 ));
             }
         }
@@ -39,7 +54,10 @@ impl<Q: Clone, A: Clone> Claim<Q, A> for Profile {
 impl<Q: Clone, A: Clone> Claim<Q, A> for Tradeoff {
     /// Between two of its corners the true curve is a line and the claimed one is convex: it is enough to compare them at
     /// the corners of the true curve.
-    fn check(&self, report: &Report<Q, A>) -> Result<Verdict<Q, A>, AuditError> {
+    fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
+        if self.at(&Exact::ZERO, Round::Up).is_zero() {
+            return Ok(no_guarantee());
+        }
         report.demand_everything("the trade-off curve")?;
         let mut undecided = None;
         for direction in Direction::BOTH {
@@ -52,10 +70,11 @@ impl<Q: Clone, A: Clone> Claim<Q, A> for Tradeoff {
                 if miss < claimed(Round::Up, Round::Down) {
                     let factor = report.profile(direction).where_best(x, y);
                     let attack = report.attack(&factor, direction);
-                    return Ok(Verdict::Refuted { attack });
+                    return Ok(Finding::Refuted { attack });
                 }
                 if miss < claimed(Round::Down, Round::Up) {
-                    undecided = Some(format!("a test is within rounding of the claim at {x}"));
+                    let at = digits(x);
+                    undecided = Some(format!("a test is within rounding of the claim at {at}"));
                 }
             }
         }
@@ -63,10 +82,10 @@ impl<Q: Clone, A: Clone> Claim<Q, A> for Tradeoff {
     }
 }
 
-fn settled<Q, A>(undecided: Option<String>, holds: &str) -> Verdict<Q, A> {
+fn settled<Q, A>(undecided: Option<String>, holds: &str) -> Finding<Q, A> {
     match undecided {
-        Some(evidence) => Verdict::Undecided { evidence },
-        None => Verdict::Holds {
+        Some(evidence) => Finding::Undecided { evidence },
+        None => Finding::Holds {
             evidence: holds.into(),
         },
     }

@@ -2,39 +2,42 @@
 //! convex; so it is enough that every corner `(x, y)` of the one satisfies `y ≤ Φ(Φ⁻¹(x) + μ)`.
 
 use dashu_ratio::RBig;
-use exact::Exact;
+use exact::{
+    Exact,
+    interval::{Float, Interval, upper_quantile, upper_tail},
+};
 use measures::Mu;
 
-use super::{
-    Claim, Verdict, no_guarantee,
-    normal::{normal, quantile},
-};
-use crate::{audit::Report, error::AuditError, factor::Bounds, profile::Direction};
+use super::{Claim, Finding, no_guarantee};
+use crate::{error::AuditError, factor::Bounds, profile::Direction, report::Report, shown::digits};
 
 impl<Q: Clone, A: Clone> Claim<Q, A> for Mu {
-    fn check(&self, report: &Report<Q, A>) -> Result<Verdict<Q, A>, AuditError> {
+    fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
         let Some(mu) = Exact::to_rational(self.value()) else {
             return Ok(no_guarantee());
         };
         report.demand_everything("the trade-off curve")?;
         let mut undecided = None;
-        // The region is symmetric: one direction's corners are the reflected corners of the other.
-        for (x, y) in report.profile(Direction::ZeroOverOne).corners() {
-            let allowed = allowed(x, &mu);
-            if *y > allowed.most {
-                let factor = report.profile(Direction::ZeroOverOne).where_best(x, y);
-                let attack = report.attack(&factor, Direction::ZeroOverOne);
-                return Ok(Verdict::Refuted { attack });
-            }
-            if *y > allowed.least {
-                undecided = Some(format!(
-                    "an adversary is within rounding of the curve at {x}"
-                ));
+        // The region is symmetric, but rounding is not: a corner at (x, 1) is within it, its reflection (0, 1 − x) is not.
+        for direction in Direction::BOTH {
+            let profile = report.profile(direction);
+            for (x, y) in profile.corners() {
+                let allowed = allowed(x, &mu);
+                if *y > allowed.most {
+                    let attack = report.attack(&profile.where_best(x, y), direction);
+                    return Ok(Finding::Refuted { attack });
+                }
+                if *y > allowed.least {
+                    let at = digits(x);
+                    undecided = Some(format!(
+                        "an adversary is within rounding of the curve at {at}"
+                    ));
+                }
             }
         }
         Ok(match undecided {
-            Some(evidence) => Verdict::Undecided { evidence },
-            None => Verdict::Holds {
+            Some(evidence) => Finding::Undecided { evidence },
+            None => Finding::Holds {
                 evidence: "every corner of the region of adversaries is within the Gaussian one"
                     .into(),
             },
@@ -42,17 +45,87 @@ impl<Q: Clone, A: Clone> Claim<Q, A> for Mu {
     }
 }
 
-/// The largest acceptance probability that μ allows where the other input's is `x`. Where Φ⁻¹(x) is not known, all that is
-/// known is `x ≤ Φ(Φ⁻¹(x) + μ) ≤ 1`.
+/// The precision of what is not rational.
+const BITS: usize = 256;
+
+/// The largest acceptance probability that μ allows where the other input's is `x`. Where `x` is too small or too close to
+/// one for Φ⁻¹(x), all that is known is `x ≤ Φ(Φ⁻¹(x) + μ) ≤ 1`.
 fn allowed(x: &RBig, mu: &RBig) -> Bounds<RBig> {
     if x.is_zero() || *x >= RBig::ONE {
         return Bounds::exactly(x.clone());
     }
-    let from = quantile(x);
-    let least = from.least.map(|least| normal(&(least + mu)).least);
-    let most = from.most.map(|most| normal(&(most + mu)).most);
+    // P(Z > t) = x, and Φ(Φ⁻¹(x) + μ) = P(Z > t − μ).
+    let from = quantile(x).map(|t| &t - &Interval::rational(mu, BITS));
+    let found = from.and_then(|t| passing(&t));
+    let most = found.as_ref().map(|found| found.most.clone());
+    let least = found.map(|found| found.least.max(x.clone()));
     Bounds {
-        least: least.map_or_else(|| x.clone(), |least| least.max(x.clone())),
+        least: least.unwrap_or_else(|| x.clone()),
         most: most.unwrap_or(RBig::ONE),
+    }
+}
+
+/// `P(Z > t)`. What is close to one keeps its digits as what is left to one, of which `2^-SMALLEST` is enough.
+fn passing(t: &Interval) -> Option<Bounds<RBig>> {
+    const SMALLEST: i64 = 1 << 20;
+    if !t.hi.is_negative() {
+        let tail = upper_tail(t)?;
+        let [least, most] = [tail.lo, tail.hi].map(|end| end.to_rational());
+        return Some(Bounds { least, most });
+    }
+    let rest = upper_tail(&-t)?;
+    let most = match rest.lo.magnitude() < -SMALLEST {
+        true => RBig::ONE,
+        false => RBig::ONE - rest.lo.to_rational(),
+    };
+    let least = rest.hi.max(Float::power_of_two(-SMALLEST));
+    Some(Bounds {
+        least: RBig::ONE - least.to_rational(),
+        most,
+    })
+}
+
+/// The `t` with `P(Z > t) = p`. A probability close to one keeps its digits as what is left to one.
+fn quantile(p: &RBig) -> Option<Interval> {
+    let rest = RBig::ONE - p;
+    match *p <= rest {
+        true => upper_quantile(&Interval::rational(p, BITS)),
+        false => Some(-&upper_quantile(&Interval::rational(&rest, BITS))?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dashu_int::{IBig, UBig};
+
+    fn close(found: &RBig, expected: f64) {
+        assert!((found.to_f64().value() - expected).abs() <= 1e-15);
+    }
+
+    #[test]
+    fn known_values() {
+        let quarter = RBig::from_parts(1.into(), 4u8.into());
+        // Φ(Φ⁻¹(1/4) + 1) = Φ(0.3255102498…)
+        let at = allowed(&quarter, &RBig::ONE);
+        close(&at.least, 0.627_602_536_780_774_9);
+        assert!(at.least <= at.most && (at.most - at.least).to_f64().value() < 1e-17);
+        let half = RBig::from_parts(1.into(), 2u8.into());
+        close(&allowed(&half, &RBig::ZERO).most, 0.5);
+    }
+
+    #[test]
+    fn far_out_little_is_known_and_nothing_wrong() {
+        let at = |bits: usize| RBig::from_parts(IBig::ONE, UBig::ONE << bits);
+        for x in [at(300), RBig::ONE - at(300)] {
+            let found = allowed(&x, &at(3));
+            assert!(x < found.least && found.least <= found.most && found.most < RBig::ONE);
+        }
+        let x = at(1 << 20);
+        let found = allowed(&x, &RBig::ONE);
+        assert_eq!((&found.least, found.most), (&x, RBig::ONE));
+        let huge = RBig::from(UBig::ONE << 400);
+        let found = allowed(&at(2), &huge);
+        assert!(found.least < RBig::ONE && found.most == RBig::ONE);
     }
 }

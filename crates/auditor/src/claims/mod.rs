@@ -3,16 +3,50 @@
 mod approximate;
 mod curves;
 mod gaussian;
-mod normal;
 mod renyi;
 
 use std::fmt::{self, Debug};
 
-use crate::{attack::Attack, audit::Report, error::AuditError};
+use measures::{Conversion, Measure};
 
-/// What an audit says about a claim.
+use crate::{attack::Attack, coverage::Coverage, error::AuditError, report::Report};
+
+/// What an audit says about a claim, and what that is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict<Q, A> {
+#[non_exhaustive]
+pub struct Verdict<Q, A> {
+    /// What was found.
+    pub finding: Finding<Q, A>,
+    /// What was looked at, and what was taken for granted.
+    pub coverage: Coverage,
+}
+
+impl<Q, A> Verdict<Q, A> {
+    /// Whether the claim holds for certain, within the [coverage](Self::coverage).
+    pub fn holds(&self) -> bool {
+        self.finding.holds()
+    }
+
+    /// The attack, if the claim was refuted.
+    pub fn attack(&self) -> Option<&Attack<Q, A>> {
+        self.finding.attack()
+    }
+}
+
+impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The text of an attack ends its last line.
+        let end = match self.finding {
+            Finding::Refuted { .. } => "",
+            _ => "\n",
+        };
+        write!(f, "{}{end}audited: {}", self.finding, self.coverage)
+    }
+}
+
+/// What was found out about a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding<Q, A> {
     /// No adversary passes the claimed loss.
     Holds {
         /// What was found, and how far below the claim it is.
@@ -30,7 +64,7 @@ pub enum Verdict<Q, A> {
     },
 }
 
-impl<Q, A> Verdict<Q, A> {
+impl<Q, A> Finding<Q, A> {
     /// Whether the claim holds for certain.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Holds { .. })
@@ -44,7 +78,7 @@ impl<Q, A> Verdict<Q, A> {
         }
     }
 
-    /// The first verdict that does not hold, or else the last one.
+    /// The first finding that does not hold, or else the last one.
     fn and(self, other: impl FnOnce() -> Result<Self, AuditError>) -> Result<Self, AuditError> {
         match self {
             Self::Refuted { .. } => Ok(self),
@@ -57,7 +91,7 @@ impl<Q, A> Verdict<Q, A> {
     }
 }
 
-impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
+impl<Q: Debug, A: Debug> fmt::Display for Finding<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Holds { evidence } => write!(f, "holds: {evidence}"),
@@ -73,7 +107,7 @@ pub trait Claim<Q, A> {
     ///
     /// # Errors
     /// [`AuditError`] where the audit cannot say anything.
-    fn check(&self, report: &Report<Q, A>) -> Result<Verdict<Q, A>, AuditError>;
+    fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError>;
 }
 
 impl<Q, A> Report<Q, A> {
@@ -82,12 +116,75 @@ impl<Q, A> Report<Q, A> {
     /// # Errors
     /// As [`Claim::check`].
     pub fn claims(&self, loss: &impl Claim<Q, A>) -> Result<Verdict<Q, A>, AuditError> {
-        loss.check(self)
+        Ok(Verdict {
+            finding: loss.check(self)?,
+            coverage: self.coverage().clone(),
+        })
     }
 }
 
-fn no_guarantee<Q, A>() -> Verdict<Q, A> {
-    Verdict::Holds {
+impl<Q, A> Report<Q, A> {
+    /// Checks a conversion on this system: if it has the loss `from`, it has what the conversion makes of it. Where it does
+    /// not have `from` for certain, this says nothing.
+    ///
+    /// ```
+    /// use auditor::{Input, audit};
+    /// use measures::{Conversion, Epsilon, PureDp, Rho, RuleError, Zcdp, convert::PureToZcdp};
+    /// use exact::{Exact, Round};
+    /// use queryable::{Root, coins::{Bit, Probability}, machine};
+    ///
+    /// /// Takes ε²/8 for ε²/2.
+    /// #[derive(Clone, Debug)]
+    /// struct Eighth;
+    /// impl Conversion for Eighth {
+    ///     type From = PureDp;
+    ///     type To = Zcdp;
+    ///     fn from(&self) -> PureDp { PureDp }
+    ///     fn to(&self) -> Zcdp { Zcdp }
+    ///     fn convert(&self, loss: &Epsilon) -> Result<Rho, RuleError> {
+    ///         Ok(Rho::new(loss.value().pow(2, Round::Up).div(&8u32.into(), Round::Up)))
+    ///     }
+    /// }
+    ///
+    /// let lie = Bit::new(Probability::new(1, 4)?);
+    /// let build = |input: Input, root: &Root| {
+    ///     let lie = lie.clone();
+    ///     root.spawn(machine(move |(), scope| Ok(scope.draw(&lie)? ^ (input == Input::One))))
+    /// };
+    /// let report = audit(build).asking(1, |_| vec![()])?;
+    /// assert!(report.converts(&Eighth, &"1.0987".parse()?)?.attack().is_some());
+    /// // What does not hold here refutes no conversion.
+    /// assert!(report.converts(&Eighth, &"0.5".parse()?)?.attack().is_none());
+    /// assert!(report.converts(&PureToZcdp, &"1.5".parse()?)?.holds());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AuditError::Conversion`], and as [`Claim::check`].
+    pub fn converts<C: Conversion>(
+        &self,
+        conversion: &C,
+        from: &<C::From as Measure>::Loss,
+    ) -> Result<Verdict<Q, A>, AuditError>
+    where
+        <C::From as Measure>::Loss: Claim<Q, A>,
+        <C::To as Measure>::Loss: Claim<Q, A>,
+    {
+        let converted = conversion.convert(from).map_err(AuditError::Conversion)?;
+        let hypothesis = self.claims(from)?;
+        if hypothesis.holds() {
+            return self.claims(&converted);
+        }
+        let evidence = format!("it is not certain that {from} holds, so {converted} need not");
+        Ok(Verdict {
+            finding: Finding::Undecided { evidence },
+            ..hypothesis
+        })
+    }
+}
+
+fn no_guarantee<Q, A>() -> Finding<Q, A> {
+    Finding::Holds {
         evidence: "the claim guarantees nothing".into(),
     }
 }

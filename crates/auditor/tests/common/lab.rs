@@ -11,7 +11,7 @@ use dashu_ratio::RBig;
 use exact::Exact;
 use measures::{FilterRule, Loss, Measure, PrivacyMap, SymmetricDistance};
 use odometer::{
-    AnyOf, Measurement, Odometer, Space,
+    Any, Measurement, Odometer,
     message::{Catalogue, Entry, Launched, Message, Reply, truncated_view},
 };
 use queryable::{
@@ -22,11 +22,11 @@ use queryable::{
 
 use crate::common::{Table, always};
 
-pub type Data = AnyOf<u8>;
+pub type Data = Any<u8, SymmetricDistance>;
 pub type Ask = Message<usize, usize, u32>;
 
-pub fn space() -> Space<Data, SymmetricDistance> {
-    Space::any::<u8>(SymmetricDistance)
+pub fn space() -> Data {
+    Any::<u8, _>::with(SymmetricDistance)
 }
 
 /// A mechanism that can be launched on a bit.
@@ -131,14 +131,14 @@ pub struct Shelf<M: Measure> {
     pub entries: Vec<(Kind, M::Loss)>,
 }
 
-impl<M: Measure, R: FilterRule<Child = M>> Catalogue<Data, SymmetricDistance, R> for Shelf<M> {
+impl<M: Measure, R: FilterRule<Child = M>> Catalogue<Data, R> for Shelf<M> {
     type Name = usize;
     type Query = usize;
     type Answer = usize;
 
-    fn find(&self, name: &usize) -> Option<Entry<Data, SymmetricDistance, R, usize, usize>> {
+    fn find(&self, name: &usize) -> Option<Entry<Data, R, usize, usize>> {
         let (kind, loss) = self.entries.get(*name)?.clone();
-        let map = PrivacyMap::constant_up_to(SymmetricDistance, self.measure.clone(), 1, loss);
+        let map = PrivacyMap::constant_up_to(self.measure.clone(), 1, loss);
         Some(Measurement::new(
             "entry",
             space(),

@@ -1,4 +1,5 @@
-//! exp, ln, tanh and square root in machine integers, in both directions.
+//! A second implementation, on purpose: exp, ln, tanh and square root in machine integers, in both directions. It is the
+//! fast one, to `1e-15`; [`interval`](crate::interval) has any precision, and `tests/interval.rs` holds each to the other.
 //!
 //! Every function encloses the true value between two multiples of a power of two and returns the
 //! end that is asked for. Errors are counted in the comments, in *units*: one unit is `2^-64` for a

@@ -7,7 +7,7 @@ use crate::{Distance, Loss, Measure, Metric, PrivacyMap};
 ///
 /// ```
 /// use measures::{laws, PrivacyMap, PureDp, SymmetricDistance};
-/// let map = PrivacyMap::linear(SymmetricDistance, PureDp, "0.1".parse()?);
+/// let map = PrivacyMap::per_record(PureDp, "0.1")?;
 /// laws::check_map(&map, &[0, 1, 2, 100])?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -14,11 +14,13 @@
 //! # Ok::<(), laws::Violation>(())
 //! ```
 
+mod conversion;
 mod map;
 mod order;
 mod rules;
 mod tally;
 
+pub use conversion::check_conversion;
 pub use map::check_map;
 pub use order::check_measure;
 pub use rules::{check_adaptive, check_filter, check_time_uniform};
@@ -42,10 +44,18 @@ pub enum Law {
     InfinityIsGreatest,
     /// Zero, infinity and the samples pass the measure's own check.
     LossesBelong,
+    /// Rounding a loss for tallies never lowers it, leaves zero as it is, is monotone, and changes nothing the second time.
+    OnGrid,
     /// A map has a loss of its measure at every sample, and the same one when asked again.
     MapIsAFunction,
     /// A map's loss at a larger distance is at least that at a smaller one.
     MapIsMonotone,
+    /// A conversion has a loss of its measure for every sample, zero and infinity, and the same one when asked again.
+    ConversionIsAFunction,
+    /// A conversion gives a larger loss at least what it gives a smaller one.
+    ConversionIsMonotone,
+    /// A conversion gives infinity for infinity.
+    ConversionGuaranteesNothing,
     /// Absorbing `n` equal losses is absorbing one of them `n` times; absorbing none changes nothing.
     AbsorbMany,
     /// The order in which losses are absorbed does not matter.

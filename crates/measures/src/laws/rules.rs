@@ -191,6 +191,9 @@ fn check_remaining<R: Tallied>(
         };
         let witness = || format!("after {a}, {rest} remains but does not fit");
         ensure(admits(&tally.after(&rest, 1)), Law::Remaining, witness)?;
+        let witness = || format!("after {a}, {rest} remains but does not fit as it is charged");
+        let charged = tally.after(&rest.clone().on_grid(), 1);
+        ensure(admits(&charged), Law::Remaining, witness)?;
         for (less, more) in pairs_above(losses, &rest) {
             let witness = || format!("after {a}, {rest} remains but the larger {more} fits");
             let refused = less == more || !admits(&tally.after(more, 1));

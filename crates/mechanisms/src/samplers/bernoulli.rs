@@ -2,15 +2,18 @@
 
 use dashu_int::UBig;
 use dashu_ratio::RBig;
+use exact::{Round, interval::Float};
 use queryable::coins::{Distribution, Probability};
 use rand_core::Rng;
 
 use super::{
     enumeration::{Enumeration, Filled},
-    fixed::exp_neg,
-    real::UniformReal,
+    real::{UniformReal, complement, exp_neg, lower},
 };
-use crate::error::BuildError;
+use crate::{
+    error::BuildError,
+    parameter::{Parameter, at_least_zero},
+};
 
 /// Digits of the enumerated probabilities.
 const ENUMERATED_BITS: usize = 128;
@@ -20,10 +23,9 @@ const ENUMERATED_BITS: usize = 128;
 /// One random word decides but for one time in 2^62; then more digits of both are compared, exactly.
 ///
 /// ```
-/// use dashu_ratio::RBig;
 /// use mechanisms::samplers::BernoulliExp;
 /// use queryable::coins::Distribution;
-/// let bit = BernoulliExp::new(RBig::ONE)?;
+/// let bit = BernoulliExp::new(1)?;
 /// assert!(bit.outcome(1).0);
 /// assert!(bit.missing().as_rational().to_f64().value() < 1e-37);
 /// # Ok::<(), mechanisms::BuildError>(())
@@ -40,16 +42,14 @@ impl BernoulliExp {
     /// True with probability `e^−gamma`.
     ///
     /// # Errors
-    /// [`BuildError::OutOfRange`] if `gamma` is negative.
-    pub fn new(gamma: RBig) -> Result<Self, BuildError> {
-        if gamma < RBig::ZERO {
-            return Err(BuildError::out_of_range("γ", "at least zero", gamma));
-        }
-        let bounds = exp_neg(&gamma, 64);
-        let word = |bound: UBig| u128::try_from(bound).unwrap_or(1 << 64);
+    /// [`BuildError::NotANumber`]; [`BuildError::OutOfRange`] if `gamma` is negative or infinite; [`BuildError::TooLong`].
+    pub fn new(gamma: impl Parameter) -> Result<Self, BuildError> {
+        let gamma = at_least_zero("γ", gamma)?;
+        let real = exp_neg(&gamma, 72);
+        let word = |end: &Float, round| u128::try_from(end.scaled(64, round)).unwrap_or(1 << 64);
         Ok(Self {
             gamma,
-            words: (word(bounds.lo), word(bounds.hi)),
+            words: (word(&real.lo, Round::Down), word(&real.hi, Round::Up)),
             enumeration: Enumeration::new(2),
         })
     }
@@ -57,10 +57,10 @@ impl BernoulliExp {
     fn enumerated(&self) -> &Filled<bool> {
         self.enumeration.get(|_| {
             let bits = ENUMERATED_BITS;
-            let one = exp_neg(&self.gamma, bits);
+            let one = exp_neg(&self.gamma, bits + 1);
             vec![
-                (false, one.complement(bits).lower(bits)),
-                (true, one.lower(bits)),
+                (false, lower(&complement(&one), bits)),
+                (true, lower(&one, bits)),
             ]
         })
     }

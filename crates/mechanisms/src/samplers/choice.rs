@@ -4,13 +4,14 @@
 //! laws are exact for rational penalties; the probabilities are irrational and enumerated by lower bounds.
 
 use dashu_ratio::RBig;
+use exact::interval::Interval;
 use queryable::coins::{Distribution, Probability};
 use rand_core::Rng;
 
 use super::{
     enumeration::{Enumeration, Filled},
-    fixed::{Bounds, exp_neg},
-    real::UniformReal,
+    limits::{PENALTY_BITS, shorter_than},
+    real::{UniformReal, exp_neg, lower, probability, upper},
     width::below,
 };
 use crate::error::BuildError;
@@ -23,15 +24,14 @@ const ENUMERATED_BITS: usize = 128;
 struct Penalties(Vec<RBig>);
 
 impl Penalties {
-    fn new(mut penalties: Vec<RBig>) -> Result<Self, BuildError> {
+    fn new(penalties: Vec<RBig>) -> Result<Self, BuildError> {
         let least = penalties.iter().min().cloned();
         let least = least.ok_or(BuildError::Empty {
             what: "the candidates",
         })?;
-        for penalty in &mut penalties {
-            *penalty -= &least;
-        }
-        Ok(Self(penalties))
+        let behind = |penalty| shorter_than(PENALTY_BITS, "a penalty", penalty - &least);
+        let penalties = penalties.into_iter().map(behind);
+        Ok(Self(penalties.collect::<Result<_, _>>()?))
     }
 
     fn len(&self) -> usize {
@@ -44,8 +44,8 @@ impl Penalties {
         penalty.is_zero() || UniformReal::new().below(|precision| exp_neg(penalty, precision), bits)
     }
 
-    fn weights(&self) -> Vec<Bounds> {
-        let weight = |penalty| exp_neg(penalty, ENUMERATED_BITS);
+    fn weights(&self) -> Vec<Interval> {
+        let weight = |penalty| exp_neg(penalty, ENUMERATED_BITS + 16);
         self.0.iter().map(weight).collect()
     }
 }
@@ -55,7 +55,7 @@ fn uniform(n: usize, bits: &mut dyn Rng) -> usize {
     below(n as u64, half, bits) as usize
 }
 
-/// The number of a candidate, with probability proportional to `e^−penalty` (McSherry, Talwar 2007).
+/// The number of a candidate, with probability proportional to `e^−penalty` (\[MT07\]).
 ///
 /// ```
 /// use dashu_ratio::RBig;
@@ -76,7 +76,7 @@ impl ExponentialChoice {
     /// Among candidates with these penalties. Only differences of penalties matter.
     ///
     /// # Errors
-    /// [`BuildError::Empty`].
+    /// [`BuildError::Empty`]; [`BuildError::TooLong`] for penalties of more than 8192 bits.
     pub fn new(penalties: Vec<RBig>) -> Result<Self, BuildError> {
         Ok(Self {
             enumeration: Enumeration::new(penalties.len()),
@@ -86,12 +86,13 @@ impl ExponentialChoice {
 
     fn enumerated(&self) -> &Filled<usize> {
         self.enumeration.get(|_| {
-            let bits = ENUMERATED_BITS;
             let weights = self.penalties.weights();
-            let zero = Bounds::exact(0u8.into());
-            let sum = weights.iter().fold(zero, |sum, weight| sum.add(weight));
-            let share = |weight: &Bounds| weight.div(&sum, bits).lower(bits);
-            weights.iter().map(share).enumerate().collect()
+            let zero = Interval::int(0u8, ENUMERATED_BITS + 16);
+            let sum = weights.iter().fold(zero, |sum, weight| &sum + weight);
+            // The best candidate's weight is one, so the sum is not zero.
+            let share = |weight: &Interval| weight.div(&sum).unwrap_or_else(probability);
+            let mass = |weight| lower(&share(weight), ENUMERATED_BITS);
+            weights.iter().map(mass).enumerate().collect()
         })
     }
 }
@@ -123,7 +124,7 @@ impl Distribution for ExponentialChoice {
 }
 
 /// The first candidate in a random order whose coin, heads with probability `e^−penalty`, shows heads
-/// (McKenna, Sheldon 2020, Alg 1). It is also the law of report-noisy-max with exponential noise (Ding et al. 2021).
+/// (\[MS20\] Alg 1). It is also the law of report-noisy-max with exponential noise (\[DKS+21\]).
 ///
 /// ```
 /// use dashu_ratio::RBig;
@@ -144,7 +145,7 @@ impl PermuteAndFlip {
     /// Among candidates with these penalties. Only differences of penalties matter.
     ///
     /// # Errors
-    /// [`BuildError::Empty`].
+    /// [`BuildError::Empty`]; [`BuildError::TooLong`] for penalties of more than 8192 bits.
     pub fn new(penalties: Vec<RBig>) -> Result<Self, BuildError> {
         Ok(Self {
             enumeration: Enumeration::new(penalties.len()),
@@ -158,8 +159,8 @@ impl PermuteAndFlip {
         self.enumeration.get(|_| {
             let bits = ENUMERATED_BITS;
             let weights = self.penalties.weights();
-            let upper: Vec<RBig> = weights.iter().map(|w| w.upper(bits)).collect();
-            let mass = |i: usize| weights[i].lower(bits) * none_before(&upper, i);
+            let upper: Vec<RBig> = weights.iter().map(|weight| upper(weight, bits)).collect();
+            let mass = |i: usize| lower(&weights[i], bits) * none_before(&upper, i);
             (0..weights.len()).map(|i| (i, mass(i))).collect()
         })
     }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use dashu_base::BitTest;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
-use exact::{Exact, Round};
+use exact::{Exact, Round, interval::Interval};
 
-use super::fixed::{Bounds, exp_neg};
+use super::real::exp_neg;
 
 /// The ratio of neighbouring probabilities.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,21 +23,21 @@ pub(crate) enum Decay {
 
 impl Decay {
     /// `q^exponent`.
-    pub(crate) fn power(&self, exponent: &UBig, bits: usize) -> Bounds {
+    pub(crate) fn power(&self, exponent: &UBig, bits: usize) -> Interval {
         match self {
             Self::Exp { rate } => exp_neg(&(rate * RBig::from(exponent.clone())), bits),
             Self::Ratio(ratio) => {
                 // Every squaring and product loses a few units, each of which later squarings double.
-                let work = bits + 2 * dashu_base::BitTest::bit_len(exponent) + 4;
-                let base = Bounds::rational(ratio, work);
-                let mut power = Bounds::one(work);
-                for bit in (0..dashu_base::BitTest::bit_len(exponent)).rev() {
-                    power = power.mul(&power, work);
-                    if dashu_base::BitTest::bit(exponent, bit) {
-                        power = power.mul(&base, work);
+                let work = bits + 2 * exponent.bit_len() + 4;
+                let base = Interval::rational(ratio, work);
+                let mut power = Interval::int(1u8, work);
+                for bit in (0..exponent.bit_len()).rev() {
+                    power = &power * &power;
+                    if exponent.bit(bit) {
+                        power = &power * &base;
                     }
                 }
-                power.narrowed(work, bits)
+                power.with_bits(bits)
             }
         }
     }

@@ -1,8 +1,11 @@
-//! Bounds on numbers below one in machine words, for building tables quickly.
+//! Enclosures of numbers below one in machine words, beside [`Interval`] on purpose: tables are built of hundreds of them.
 
-use dashu_int::UBig;
+use exact::{
+    Round,
+    interval::{Float, Interval},
+};
 
-use super::{fixed::Bounds, table::Boundary};
+use super::table::Boundary;
 
 /// Bounds on a number below one, as fractions of 2^64.
 #[derive(Clone, Copy, Debug)]
@@ -12,12 +15,12 @@ pub(crate) struct Fraction {
 }
 
 impl Fraction {
-    /// From bounds at 64 digits; `None` if the upper one is not below one.
-    pub(crate) fn new(bounds: &Bounds) -> Option<Self> {
-        let word = |bound: &UBig| u64::try_from(bound).ok();
+    /// `None` if the upper bound is not below one.
+    pub(crate) fn new(real: &Interval) -> Option<Self> {
+        let word = |end: &Float, round| u64::try_from(end.scaled(64, round)).ok();
         Some(Self {
-            lo: word(&bounds.lo)?,
-            hi: word(&bounds.hi)?,
+            lo: word(&real.lo, Round::Down)?,
+            hi: word(&real.hi, Round::Up)?,
         })
     }
 

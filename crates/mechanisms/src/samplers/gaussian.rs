@@ -1,4 +1,4 @@
-//! Discrete Gaussian noise (Canonne, Kamath, Steinke 2020), exactly: `P(x) ∝ e^(−x²/2σ²)` on the integers.
+//! Discrete Gaussian noise (\[CKS20\]), exactly: `P(x) ∝ e^(−x²/2σ²)` on the integers.
 //!
 //! The magnitude is `width·w + r`: the bucket `w` comes from a table of `e^(−(width·w)²/2σ²)`, the most likely point of
 //! each bucket; `r` is uniform and kept with probability `e^(−r(2·width·w + r)/2σ²)`; the sign is a bit. Zero has one
@@ -6,22 +6,26 @@
 
 use std::fmt;
 
-use dashu_base::SquareRoot;
+use dashu_base::{SquareRoot, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
+use exact::interval::{Float, Interval};
 use queryable::coins::{Distribution, Probability};
 use rand_core::Rng;
 
 use super::{
     enumeration::{Enumeration, Filled},
-    fixed::{Bounds, exp_neg, magnitude},
     fraction::Fraction,
-    real::UniformReal,
+    limits::PRODUCT_BITS,
+    real::{UniformReal, complement, exp_neg, lower, probability},
     table::{Boundary, Table},
     thinning::Thinning,
     width::{Width, below, below_big},
 };
-use crate::error::BuildError;
+use crate::{
+    error::BuildError,
+    parameter::{Parameter, positive, positive_up_to},
+};
 
 /// At least this many buckets per σ, and less than twice as many.
 const BUCKETS: u32 = 16;
@@ -32,15 +36,14 @@ const ENUMERATED_BITS: usize = 128;
 
 /// Discrete Gaussian noise with `P(x) ∝ e^(−x²/2σ²)`.
 ///
-/// Added to an integer of sensitivity `d` it satisfies `d²/2σ²`-zCDP (Canonne, Kamath, Steinke 2020 Thm 4); added to
-/// each coordinate of an integer vector, with `d` the L2 sensitivity (ibid. Thm 14 with equal scales). Sampling is exact,
-/// one to three random words for most draws. It does not take constant time, and nothing is claimed about its timing.
+/// Added to an integer of sensitivity `d` it satisfies `d²/2σ²`-zCDP (\[CKS20\] Thm 4); added to each coordinate of an
+/// integer vector, with `d` the L2 sensitivity (ibid. Thm 14 with equal scales). Sampling is exact, one to three random
+/// words for most draws. It does not take constant time, and nothing is claimed about its timing.
 ///
 /// ```
-/// use dashu_ratio::RBig;
 /// use mechanisms::samplers::DiscreteGaussian;
 /// use queryable::{Root, machine};
-/// let noise = DiscreteGaussian::with_scale(RBig::from(1000u16))?;
+/// let noise = DiscreteGaussian::with_scale(1000)?;
 /// let draws = Root::seeded([7; 32]).spawn(machine(move |(), scope| scope.draw(&noise)))?;
 /// println!("{}", draws.ask(())?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -60,16 +63,14 @@ impl DiscreteGaussian {
     /// With this `σ²`. (The variance of the noise is slightly below it.)
     ///
     /// # Errors
-    /// [`BuildError::NotPositive`].
-    pub fn new(variance: RBig) -> Result<Self, BuildError> {
-        if variance <= RBig::ZERO {
-            return Err(BuildError::not_positive("the variance", variance));
-        }
+    /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`].
+    pub fn new(variance: impl Parameter) -> Result<Self, BuildError> {
+        let variance = positive_up_to(PRODUCT_BITS, "the variance", variance)?;
         let rate = RBig::ONE / (&variance * RBig::from(2u8));
         let buckets = RBig::from(BUCKETS * BUCKETS);
-        let width = magnitude(&(&variance / buckets).floor()).sqrt();
+        let width = (&variance / buckets).floor().unsigned_abs().sqrt();
         let width = Width::new(width.max(UBig::ONE));
-        let sigma = magnitude(&variance.ceil()).sqrt() + UBig::ONE;
+        let sigma = variance.ceil().unsigned_abs().sqrt() + UBig::ONE;
         let radius = u64::try_from(sigma).map_or(DEFAULT_RADIUS, |s| s.saturating_mul(8));
         let noise = Self {
             variance,
@@ -96,11 +97,9 @@ impl DiscreteGaussian {
     /// With this `σ`.
     ///
     /// # Errors
-    /// [`BuildError::NotPositive`].
-    pub fn with_scale(scale: RBig) -> Result<Self, BuildError> {
-        if scale <= RBig::ZERO {
-            return Err(BuildError::not_positive("the scale", scale));
-        }
+    /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`].
+    pub fn with_scale(scale: impl Parameter) -> Result<Self, BuildError> {
+        let scale = positive("the scale", scale)?;
         Self::new(&scale * &scale)
     }
 
@@ -120,33 +119,30 @@ impl DiscreteGaussian {
         &self.rate
     }
 
-    /// Bounds on `P(Y ≥ k)`, or `None` if the normalizing sum has too many terms to be computed.
-    pub(crate) fn upper_tail(&self, k: &IBig, bits: usize) -> Option<Bounds> {
+    /// `P(Y ≥ k)`, or `None` if the normalizing sum has too many terms to be computed.
+    pub(crate) fn upper_tail(&self, k: &IBig, bits: usize) -> Option<Interval> {
         if !self.is_summable() {
             return None;
         }
         if *k <= IBig::ZERO {
             // P(Y ≥ k) = 1 − P(Y ≥ 1 − k), by symmetry.
             let mirrored = self.upper_tail(&(IBig::ONE - k), bits)?;
-            return Some(mirrored.complement(bits));
+            return Some(complement(&mirrored));
         }
-        let series = Series::new(&self.rate, true, bits + 1);
+        let series = Series::new(&self.rate, true, bits);
         let below = usize::try_from(k - IBig::ONE).ok();
         let rest = match below.and_then(|below| series.sums.get(below)) {
-            Some(sum) => series.share(sum, bits + 1).complement(bits + 1),
+            Some(sum) => complement(&series.share(sum)),
             // Past the last partial sum, less than a unit is left.
-            None => Bounds {
-                lo: UBig::ZERO,
-                hi: UBig::ONE,
-            },
+            None => Interval::new(Float::ZERO, Float::power_of_two(-(bits as i64)), bits),
         };
-        // The series is half of the whole: its share with bits + 1 digits is the whole's share with bits + 2.
-        Some(rest.narrowed(bits + 2, bits))
+        // The series is half of the whole.
+        Some(rest.shifted(-1))
     }
 
     /// Few enough terms to sum up.
     fn is_summable(&self) -> bool {
-        magnitude(&self.variance.ceil()) < UBig::ONE << 24usize
+        self.variance.ceil().unsigned_abs() < UBig::ONE << 24usize
     }
 
     fn has_narrow_buckets(&self) -> bool {
@@ -162,11 +158,10 @@ impl DiscreteGaussian {
     /// Cumulative probabilities of the buckets to 56 digits.
     fn machine_boundaries(&self) -> Vec<Boundary> {
         let rate = self.bucket_rate();
-        let first = Fraction::new(&exp_neg(&rate, 64));
-        let square = Fraction::new(&exp_neg(&(rate * RBig::from(2u8)), 64));
-        let (Some(mut step), Some(square)) = (first, square) else {
+        let Some(mut step) = Fraction::new(&exp_neg(&rate, 72)) else {
             return Vec::new();
         };
+        let square = step.mul(step);
         let start = 1u128 << if self.has_narrow_buckets() { 63 } else { 64 };
         let (mut sums, mut lo, mut hi, mut weight) = (vec![(start, start)], start, start, step);
         while weight.hi >= 1 << 10 {
@@ -186,13 +181,9 @@ impl DiscreteGaussian {
     }
 
     /// Cumulative probabilities of the buckets, at any precision.
-    fn boundaries(&self, bits: usize) -> Vec<Bounds> {
+    fn boundaries(&self, bits: usize) -> Vec<Interval> {
         let series = Series::new(&self.bucket_rate(), self.has_narrow_buckets(), bits);
-        series
-            .sums
-            .iter()
-            .map(|sum| series.share(sum, bits))
-            .collect()
+        series.sums.iter().map(|sum| series.share(sum)).collect()
     }
 
     fn bucket(&self, half: u32, bits: &mut dyn Rng) -> usize {
@@ -230,17 +221,16 @@ impl DiscreteGaussian {
     }
 
     /// Half of the normalizing sum, for enumeration. Where it has too many terms it is bounded by its integral:
-    /// `Σ ≤ 1 + σ√2π` (Canonne, Kamath, Steinke 2020 Fact 18), and lower bounds of probabilities get looser by that.
+    /// `Σ ≤ 1 + σ√2π` (\[CKS20\] Fact 18), and lower bounds of probabilities get looser by that.
     fn normalization(&self, bits: usize) -> Series {
         if self.is_summable() {
             return Series::new(&self.rate, true, bits);
         }
-        let sigma = magnitude(&self.variance.ceil()).sqrt() + UBig::ONE;
+        let sigma = self.variance.ceil().unsigned_abs().sqrt() + UBig::ONE;
         let half = RBig::from(sigma) * RBig::from_parts(12534.into(), 10000u16.into()) + RBig::ONE;
         Series {
             sums: Vec::new(),
-            total: Bounds::rational(&half, bits + 64),
-            bits: bits + 64,
+            total: Interval::rational(&half, bits + 64),
         }
     }
 
@@ -252,9 +242,9 @@ impl DiscreteGaussian {
             for index in 0..count {
                 let m = index.div_ceil(2);
                 let square = RBig::from(UBig::from(m) * UBig::from(m));
-                let weight = exp_neg(&(&self.rate * square), series.bits);
+                let weight = exp_neg(&(&self.rate * square), bits + 64);
                 // The series counts one sign, and half of zero.
-                let mass = series.share(&weight, bits).lower(bits + 1);
+                let mass = lower(&series.share(&weight).shifted(-1), bits + 1);
                 let sign = if index % 2 == 1 {
                     IBig::ONE
                 } else {
@@ -315,38 +305,40 @@ fn signed(minus: bool, magnitude: u128) -> IBig {
     IBig::from(if minus { -value } else { value })
 }
 
-/// `Σ e^(−w²·rate)` over `w ≥ 0`, and its partial sums, at some precision.
+/// `Σ e^(−w²·rate)` over `w ≥ 0`, and its partial sums.
 struct Series {
-    sums: Vec<Bounds>,
-    total: Bounds,
-    bits: usize,
+    sums: Vec<Interval>,
+    total: Interval,
 }
 
 impl Series {
     /// At least `bits` good digits. Zero counts half if asked.
     fn new(rate: &RBig, half_zero: bool, bits: usize) -> Self {
-        let bits = bits + 64;
-        let mut step = exp_neg(rate, bits);
-        let square = exp_neg(&(rate * RBig::from(2u8)), bits);
-        let mut sum = Bounds::exact(UBig::ONE << (bits - usize::from(half_zero)));
+        let work = bits + 64;
+        let mut step = exp_neg(rate, work);
+        let square = &step * &step;
+        let mut sum = Interval::int(1u8, work).shifted(-i64::from(half_zero));
         let (mut sums, mut weight) = (vec![sum.clone()], step.clone());
-        while weight.lo > UBig::ONE << 24usize {
-            sum = sum.add(&weight);
+        while weight.lo.magnitude() > -(bits as i64) - 40 {
+            sum = &sum + &weight;
             sums.push(sum.clone());
-            step = step.mul(&square, bits);
-            weight = weight.mul(&step, bits);
+            step = &step * &square;
+            weight = &weight * &step;
         }
         // The weights that follow fall faster than a geometric series with this ratio.
-        let tail = weight.div(&step.complement(bits), bits);
-        let total = Bounds {
-            lo: sum.lo,
-            hi: sum.hi + tail.hi,
+        let tail = weight.div(&complement(&step)).unwrap_or_else(probability);
+        let tail = Interval {
+            lo: Float::ZERO,
+            ..tail
         };
-        Self { sums, total, bits }
+        Self {
+            total: &sum + &tail,
+            sums,
+        }
     }
 
-    /// A part of the sum as a fraction of it, at a lower precision.
-    fn share(&self, part: &Bounds, bits: usize) -> Bounds {
-        part.div(&self.total, self.bits).narrowed(self.bits, bits)
+    /// A part of the sum as a fraction of it.
+    fn share(&self, part: &Interval) -> Interval {
+        part.div(&self.total).unwrap_or_else(probability)
     }
 }

@@ -4,16 +4,20 @@ use std::fmt;
 
 use dashu_int::UBig;
 use dashu_ratio::RBig;
+use exact::interval::Interval;
 use queryable::coins::{Distribution, Probability};
 use rand_core::Rng;
 
 use super::{
     decay::Decay,
     enumeration::{Enumeration, Filled},
-    fixed::{Bounds, magnitude},
+    real::{complement, lower},
     steps::{Magnitude, Steps},
 };
-use crate::error::BuildError;
+use crate::{
+    error::BuildError,
+    parameter::{Parameter, positive},
+};
 
 /// The largest number of outcomes that are enumerated unless asked for.
 const DEFAULT_RADIUS: u64 = 1024;
@@ -21,19 +25,12 @@ const DEFAULT_RADIUS: u64 = 1024;
 /// How far to enumerate unless told: to a tail of 2^-40, if that is not too far.
 pub(super) fn default_radius(decay: &Decay) -> u32 {
     let far = RBig::from(28u8) / decay.rate().1;
-    let far = magnitude(&far.ceil());
-    u64::try_from(far).map_or(DEFAULT_RADIUS, |far| far.clamp(1, DEFAULT_RADIUS)) as u32
+    u64::try_from(far.ceil()).map_or(DEFAULT_RADIUS, |far| far.clamp(1, DEFAULT_RADIUS)) as u32
 }
 
-pub(super) fn positive(what: &'static str, value: RBig) -> Result<RBig, BuildError> {
-    if value <= RBig::ZERO {
-        return Err(BuildError::not_positive(what, value));
-    }
-    Ok(value)
-}
-
-pub(super) fn proper(what: &'static str, value: RBig) -> Result<RBig, BuildError> {
-    if value <= RBig::ZERO || value >= RBig::ONE {
+pub(super) fn proper(what: &'static str, value: impl Parameter) -> Result<RBig, BuildError> {
+    let value = positive(what, value)?;
+    if value >= RBig::ONE {
         let expected = "strictly between 0 and 1";
         return Err(BuildError::out_of_range(what, expected, value));
     }
@@ -43,10 +40,9 @@ pub(super) fn proper(what: &'static str, value: RBig) -> Result<RBig, BuildError
 /// The number of failures before a success: `P(m) = (1−q)·q^m` for `m ≥ 0`.
 ///
 /// ```
-/// use dashu_ratio::RBig;
 /// use mechanisms::samplers::Geometric;
 /// use queryable::coins::Distribution;
-/// let half = Geometric::with_ratio(RBig::from_parts(1.into(), 2u8.into()))?;
+/// let half = Geometric::with_ratio("0.5")?;
 /// assert_eq!(half.outcome(2).1.to_string(), "1/8");
 /// # Ok::<(), mechanisms::BuildError>(())
 /// ```
@@ -60,8 +56,8 @@ impl Geometric {
     /// With `q = e^(−1/scale)`.
     ///
     /// # Errors
-    /// [`BuildError::NotPositive`].
-    pub fn new(scale: RBig) -> Result<Self, BuildError> {
+    /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`].
+    pub fn new(scale: impl Parameter) -> Result<Self, BuildError> {
         let rate = RBig::ONE / positive("the scale", scale)?;
         Ok(Self::from_decay(Decay::Exp { rate }))
     }
@@ -69,8 +65,8 @@ impl Geometric {
     /// With a rational `q`, strictly between zero and one.
     ///
     /// # Errors
-    /// [`BuildError::OutOfRange`].
-    pub fn with_ratio(ratio: RBig) -> Result<Self, BuildError> {
+    /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::OutOfRange`], [`BuildError::TooLong`].
+    pub fn with_ratio(ratio: impl Parameter) -> Result<Self, BuildError> {
         Ok(Self::from_decay(Decay::Ratio(proper("the ratio", ratio)?)))
     }
 
@@ -90,7 +86,7 @@ impl Geometric {
 
     fn enumerated(&self) -> &Filled<UBig> {
         self.enumeration.get(|count| {
-            let first = Start::new(&self.steps.decay, |one, q| one - q, Bounds::complement);
+            let first = Start::new(&self.steps.decay, |one, q| one - q, complement);
             let value = |m: usize| UBig::from(m);
             (0..count)
                 .map(|m| (value(m), first.times_power(&self.steps.decay, m)))
@@ -125,7 +121,7 @@ impl Distribution for Geometric {
 /// The probability of the first outcome: a rational for a rational ratio, otherwise a lower bound.
 pub(super) enum Start {
     Rational(RBig),
-    Bound(Bounds),
+    Bound(Interval),
 }
 
 /// Digits of an enumerated probability that is not rational.
@@ -135,13 +131,13 @@ impl Start {
     pub(super) fn new(
         decay: &Decay,
         rational: impl Fn(RBig, &RBig) -> RBig,
-        bound: impl Fn(&Bounds, usize) -> Bounds,
+        bound: impl Fn(&Interval) -> Interval,
     ) -> Self {
         match decay {
             Decay::Ratio(q) => Self::Rational(rational(RBig::ONE, q)),
             Decay::Exp { .. } => {
-                let q = decay.power(&UBig::ONE, ENUMERATED_BITS);
-                Self::Bound(bound(&q, ENUMERATED_BITS))
+                let q = decay.power(&UBig::ONE, ENUMERATED_BITS + 16);
+                Self::Bound(bound(&q))
             }
         }
     }
@@ -152,8 +148,8 @@ impl Start {
             (Self::Rational(first), Decay::Ratio(q)) => first * q.pow(m as isize),
             (Self::Rational(first), _) => first.clone(),
             (Self::Bound(first), _) => {
-                let power = decay.power(&UBig::from(m), ENUMERATED_BITS);
-                first.mul(&power, ENUMERATED_BITS).lower(ENUMERATED_BITS)
+                let power = decay.power(&UBig::from(m), ENUMERATED_BITS + 16);
+                lower(&(first * &power), ENUMERATED_BITS)
             }
         }
     }

@@ -4,30 +4,32 @@ use std::fmt;
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
-use exact::{Exact, Round};
+use exact::{Exact, Round, interval::Interval};
 use queryable::coins::{Distribution, Probability};
 use rand_core::Rng;
 
 use super::{
     decay::Decay,
     enumeration::{Enumeration, Filled},
-    fixed::Bounds,
-    geometric::{Start, default_radius, positive, proper},
+    geometric::{Start, default_radius, proper},
+    real::{complement, probability},
     steps::{Magnitude, Steps},
 };
-use crate::error::BuildError;
+use crate::{
+    error::BuildError,
+    parameter::{Parameter, positive, shown},
+};
 
 /// Discrete Laplace noise: `P(x) = (1−q)/(1+q)·q^|x|` on the integers, with `q = e^(−1/scale)` or rational.
 ///
-/// Added to an integer of sensitivity `d` it has a loss of `d·(−ln q)`, which is `d/scale` (Ghosh, Roughgarden,
-/// Sundararajan 2009; the sampler is ours, the law that of Canonne, Kamath, Steinke 2020). Sampling is exact, one or two
-/// random words for most draws. It does not take constant time, and nothing is claimed about its timing.
+/// Added to an integer of sensitivity `d` it has a loss of `d·(−ln q)`, which is `d/scale` (\[GRS09\]; the sampler is
+/// ours, the law that of \[CKS20\]). Sampling is exact, one or two random words for most draws. It does not take
+/// constant time, and nothing is claimed about its timing.
 ///
 /// ```
-/// use dashu_ratio::RBig;
 /// use mechanisms::samplers::DiscreteLaplace;
 /// use queryable::{Root, machine};
-/// let noise = DiscreteLaplace::new(RBig::from(10u8))?;
+/// let noise = DiscreteLaplace::new(10)?;
 /// assert_eq!(noise.loss_per_unit().to_string(), "0.1");
 /// let draws = Root::seeded([7; 32]).spawn(machine(move |(), scope| scope.draw(&noise)))?;
 /// println!("{}", draws.ask(())?);
@@ -43,8 +45,8 @@ impl DiscreteLaplace {
     /// With `q = e^(−1/scale)`.
     ///
     /// # Errors
-    /// [`BuildError::NotPositive`].
-    pub fn new(scale: RBig) -> Result<Self, BuildError> {
+    /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`].
+    pub fn new(scale: impl Parameter) -> Result<Self, BuildError> {
         let rate = RBig::ONE / positive("the scale", scale)?;
         Ok(Self::from_decay(Decay::Exp { rate }))
     }
@@ -52,8 +54,8 @@ impl DiscreteLaplace {
     /// With a rational `q`, strictly between zero and one: every probability is rational, and `e^ε = 1/q` per unit.
     ///
     /// # Errors
-    /// [`BuildError::OutOfRange`].
-    pub fn with_ratio(ratio: RBig) -> Result<Self, BuildError> {
+    /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::OutOfRange`], [`BuildError::TooLong`].
+    pub fn with_ratio(ratio: impl Parameter) -> Result<Self, BuildError> {
         Ok(Self::from_decay(Decay::Ratio(proper("the ratio", ratio)?)))
     }
 
@@ -67,7 +69,7 @@ impl DiscreteLaplace {
 
     #[cfg(test)]
     pub(super) fn with_width(mut self, width: super::width::Width) -> Self {
-        self.steps = Steps::with_width(self.steps.decay, true, width);
+        self.steps = Steps::with_width(self.steps.decay, self.steps.rate, true, width);
         self
     }
 
@@ -87,15 +89,23 @@ impl DiscreteLaplace {
         &self.steps.rate.1
     }
 
+    /// Its parameter, with the parameter's name.
+    pub(crate) fn parameter(&self) -> (&'static str, String) {
+        match &self.steps.decay {
+            Decay::Exp { rate } => ("scale", shown(&(RBig::ONE / rate))),
+            Decay::Ratio(ratio) => ("ratio", shown(ratio)),
+        }
+    }
+
     fn enumerated(&self) -> &Filled<IBig> {
         self.enumeration.get(|count| {
             let decay = &self.steps.decay;
             let first = Start::new(
                 decay,
                 |one, q| (&one - q) / (&one + q),
-                |q, bits| {
-                    let sum = Bounds::one(bits).add(q);
-                    q.complement(bits).div(&sum, bits)
+                |q| {
+                    let sum = &Interval::int(1u8, q.bits) + q;
+                    complement(q).div(&sum).unwrap_or_else(probability)
                 },
             );
             let mut all = Vec::with_capacity(count);

@@ -9,17 +9,20 @@
 //! probability is enumerated by a rational lower bound (good to 128 digits); what the bounds leave to one, and the tail
 //! past the enumerated outcomes, is declared missing.
 //!
+//! Parameters have at most [`PARAMETER_BITS`] bits above and below the line: longer ones are refused, because a draw takes
+//! the longer the more digits they have.
+//!
 //! Constant time is not claimed: how long a draw takes depends on what is drawn.
 
 mod bernoulli;
 mod choice;
 mod decay;
 mod enumeration;
-mod fixed;
 mod fraction;
 mod gaussian;
 mod geometric;
 mod laplace;
+mod limits;
 mod real;
 mod steps;
 mod table;
@@ -33,5 +36,8 @@ pub use choice::{ExponentialChoice, PermuteAndFlip};
 pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
+pub use limits::PARAMETER_BITS;
+pub(crate) use limits::shorter_than;
 /// A bit with a rational probability, a uniform integer, and finitely many outcomes with rational probabilities.
 pub use queryable::coins::{Bit, Categorical, Uniform};
+pub(crate) use real::{lower, upper};

@@ -4,15 +4,16 @@
 //! probability `q^r`. A sign shares the table: it is biased and independent of `m`, so that with `−` standing for
 //! `−(m+1)` the law is symmetric, and zero comes out right without redraws.
 
+use dashu_base::UnsignedAbs;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
+use exact::interval::Interval;
 use rand_core::Rng;
 
 use super::{
     decay::Decay,
-    fixed::{Bounds, magnitude},
     fraction::Fraction,
-    real::UniformReal,
+    real::{UniformReal, complement, probability},
     table::{Boundary, Table},
     thinning::Thinning,
     width::{Width, below, below_big},
@@ -37,14 +38,14 @@ pub(super) struct Steps {
 
 impl Steps {
     pub(super) fn new(decay: Decay, signed: bool) -> Self {
-        let width = (RBig::ONE / (decay.rate().1 * RBig::from(BUCKETS))).ceil();
-        let width = Width::new(magnitude(&width).max(UBig::ONE));
-        Self::with_width(decay, signed, width)
+        let rate = decay.rate();
+        let width = (RBig::ONE / (&rate.1 * RBig::from(BUCKETS))).ceil();
+        let width = Width::new(width.unsigned_abs().max(UBig::ONE));
+        Self::with_width(decay, rate, signed, width)
     }
 
     /// Any width has the same law; it decides only how much is drawn again.
-    pub(super) fn with_width(decay: Decay, signed: bool, width: Width) -> Self {
-        let rate = decay.rate();
+    pub(super) fn with_width(decay: Decay, rate: (RBig, RBig), signed: bool, width: Width) -> Self {
         let thinning = match &width {
             Width::Small(_) => Thinning::new(&rate.0, &rate.1),
             Width::Big(_) => None,
@@ -62,17 +63,21 @@ impl Steps {
     }
 
     /// The probability of passing a bucket, `q^width`, and of passing its non-negative half.
-    fn passing(&self, bits: usize) -> (Bounds, Bounds) {
-        let one = Bounds::one(bits);
-        let bucket = self.decay.power(&self.width.to_big(), bits);
-        let plus = one.div(&one.add(&self.decay.power(&UBig::ONE, bits)), bits);
-        let half = plus.mul(&bucket.complement(bits), bits).complement(bits);
-        (bucket, half)
+    fn passing(&self, bits: usize) -> (Interval, Interval) {
+        let q = self.decay.power(&UBig::ONE, bits);
+        let bucket = match &self.width {
+            Width::Small(1) => q.clone(),
+            width => self.decay.power(&width.to_big(), bits),
+        };
+        // The non-negative half has 1/(1 + q) of a bucket, and what is left is (q + q^width)/(1 + q): nothing cancels.
+        let one = Interval::int(1u8, bits);
+        let half = (&q + &bucket).div(&(&one + &q));
+        (bucket, half.unwrap_or_else(probability))
     }
 
     /// Cumulative probabilities of the cells, to 64 digits, until little is left.
     fn machine_boundaries(&self) -> Vec<Boundary> {
-        let (bucket, half) = self.passing(64);
+        let (bucket, half) = self.passing(72);
         let (Some(ratio), Some(half)) = (Fraction::new(&bucket), Fraction::new(&half)) else {
             return Vec::new();
         };
@@ -89,20 +94,20 @@ impl Steps {
     }
 
     /// Cumulative probabilities of the cells, at any precision.
-    fn boundaries(&self, bits: usize) -> Vec<Bounds> {
+    fn boundaries(&self, bits: usize) -> Vec<Interval> {
         let work = bits + 32;
         let (bucket, half) = self.passing(work);
         let (mut all, mut left, mut left_half) = (Vec::new(), bucket.clone(), half);
         loop {
             if self.signed {
-                all.push(left_half.complement(work).narrowed(work, bits));
+                all.push(complement(&left_half));
             }
-            all.push(left.complement(work).narrowed(work, bits));
-            if left.lo < UBig::ONE << 32usize {
+            all.push(complement(&left));
+            if left.lo.magnitude() < -(bits as i64) {
                 return all;
             }
-            left_half = left_half.mul(&bucket, work);
-            left = left.mul(&bucket, work);
+            left_half = &left_half * &bucket;
+            left = &left * &bucket;
         }
     }
 

@@ -1,5 +1,5 @@
 //! The laws of the samplers: exactly where machine integers decide, against big integers where they do not, and by
-//! chi-square where the law has too many outcomes to enumerate.
+//! chi-square where the law has too many outcomes to enumerate. (`tests/laws.rs` compares all with what they enumerate.)
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use queryable::coins::Distribution;
 use rand_core::{Infallible, Rng, SeedableRng, TryRng};
 
 use super::*;
+use crate::BuildError;
 
 pub(super) fn ratio(n: u64, d: u64) -> RBig {
     RBig::from_parts(n.into(), d.into())
@@ -372,43 +373,6 @@ fn every_width_has_the_same_law() {
 }
 
 #[test]
-fn choices_fit() {
-    let penalties = vec![
-        ratio(1, 2),
-        ratio(0, 1),
-        ratio(3, 1),
-        ratio(1, 10),
-        ratio(1, 2),
-    ];
-    let mut bits = ChaCha20Rng::from_seed([4; 32]);
-    let laws: [Box<dyn Distribution<Outcome = usize>>; 2] = [
-        Box::new(ExponentialChoice::new(penalties.clone()).unwrap()),
-        Box::new(PermuteAndFlip::new(penalties).unwrap()),
-    ];
-    for law in laws {
-        let mut got = [0u64; 5];
-        (0..20_000).for_each(|_| got[law.sample(&mut bits)] += 1);
-        let mass = |i| law.outcome(i).1.into_rational().to_f64().value() * 20_000.0;
-        chi_square("choice", &[0, 1, 2, 3, 4].map(mass), &got);
-    }
-}
-
-#[test]
-fn bits_fit() {
-    let mut bits = ChaCha20Rng::from_seed([4; 32]);
-    for (n, d) in [(0, 1), (1, 1), (1, 3), (40, 3)] {
-        let law = BernoulliExp::new(ratio(n, d)).unwrap();
-        let ones = (0..100_000).filter(|_| law.sample(&mut bits)).count() as f64;
-        let p = (-(n as f64) / d as f64).exp();
-        assert!(
-            (ones - 1e5 * p).abs() <= 6.0 * (1e5 * p * (1.0 - p)).sqrt() + 3.0,
-            "{n}/{d} {ones}"
-        );
-    }
-    assert!(BernoulliExp::new(-RBig::ONE).is_err());
-}
-
-#[test]
 fn senseless_parameters_are_refused() {
     for value in [RBig::ZERO, -RBig::ONE] {
         assert!(DiscreteLaplace::new(value.clone()).is_err());
@@ -420,6 +384,7 @@ fn senseless_parameters_are_refused() {
     assert!(DiscreteLaplace::with_ratio(RBig::ONE).is_err());
     assert!(ExponentialChoice::new(vec![]).is_err());
     assert!(PermuteAndFlip::new(vec![]).is_err());
+    assert!(BernoulliExp::new(-RBig::ONE).is_err());
 }
 
 #[test]
@@ -451,4 +416,71 @@ fn extreme_scales_work() {
         let x = huge.sample(&mut bits).into_parts().1;
         assert!(dashu_base::BitTest::bit_len(&x) > 300);
     }
+}
+
+/// At the longest parameters everything is drawn; one digit more is refused, and so is what would take for ever.
+#[test]
+fn parameters_are_as_long_as_is_said_and_no_longer() {
+    let mut bits = ChaCha20Rng::from_seed([2; 32]);
+    let power = |n: usize| RBig::from(UBig::ONE << n);
+    let one_in = |n: usize| RBig::from_parts(1.into(), UBig::ONE << n);
+    let most = PARAMETER_BITS - 1;
+    for scale in [power(most), one_in(most), power(most) - RBig::ONE] {
+        let laplace = DiscreteLaplace::new(scale.clone()).unwrap();
+        let gaussian = DiscreteGaussian::with_scale(scale.clone()).unwrap();
+        for x in [laplace.sample(&mut bits), gaussian.sample(&mut bits)] {
+            let long = dashu_base::BitTest::bit_len(&x.into_parts().1) > 1000;
+            assert_eq!(long, scale > RBig::ONE);
+        }
+        Geometric::new(scale.clone()).unwrap().sample(&mut bits);
+        BernoulliExp::new(scale).unwrap().sample(&mut bits);
+    }
+    for ratio in [one_in(most), RBig::ONE - one_in(most)] {
+        DiscreteLaplace::with_ratio(ratio.clone())
+            .unwrap()
+            .sample(&mut bits);
+        Geometric::with_ratio(ratio).unwrap().sample(&mut bits);
+    }
+    let penalties = || vec![RBig::ZERO, power(8191), one_in(8191)];
+    assert_ne!(
+        ExponentialChoice::new(penalties())
+            .unwrap()
+            .sample(&mut bits),
+        1
+    );
+    assert_ne!(
+        PermuteAndFlip::new(penalties()).unwrap().sample(&mut bits),
+        1
+    );
+
+    let hopeless = RBig::from(UBig::from(10u8).pow(30_000));
+    for long in [
+        power(PARAMETER_BITS),
+        one_in(PARAMETER_BITS),
+        hopeless.clone(),
+        RBig::ONE / hopeless,
+    ] {
+        let refused = |result: Result<(), BuildError>| {
+            assert!(
+                matches!(result, Err(BuildError::TooLong { .. })),
+                "{result:?}"
+            );
+        };
+        refused(DiscreteLaplace::new(long.clone()).map(drop));
+        refused(DiscreteGaussian::with_scale(long.clone()).map(drop));
+        refused(DiscreteGaussian::new(&long * &long).map(drop));
+        refused(Geometric::new(long.clone()).map(drop));
+        refused(BernoulliExp::new(long.clone()).map(drop));
+        let ratio = &long / (&long + RBig::ONE);
+        refused(DiscreteLaplace::with_ratio(ratio.clone()).map(drop));
+        refused(Geometric::with_ratio(ratio).map(drop));
+    }
+    refused_choices();
+}
+
+fn refused_choices() {
+    let long = RBig::from(UBig::ONE << 8192usize);
+    let penalties = || vec![RBig::ZERO, long.clone()];
+    assert!(ExponentialChoice::new(penalties()).is_err());
+    assert!(PermuteAndFlip::new(penalties()).is_err());
 }

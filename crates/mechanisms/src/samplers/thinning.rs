@@ -6,9 +6,10 @@
 use dashu_base::BitTest;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
+use exact::interval::Interval;
 use rand_core::Rng;
 
-use super::{fixed::Bounds, real::UniformReal};
+use super::real::UniformReal;
 
 /// Decides with probability `e^−(count·rate)`, where `count·rate < 1/2`.
 #[derive(Clone, Debug)]
@@ -23,14 +24,13 @@ pub(crate) struct Thinning {
 impl Thinning {
     /// For a rate between these bounds. `None` if machine integers cannot hold it.
     pub(crate) fn new(rate_lo: &RBig, rate_hi: &RBig) -> Option<Self> {
-        let size = rate_lo.denominator().bit_len() as i64
-            - super::fixed::magnitude(rate_lo.numerator()).bit_len() as i64;
+        let size = rate_lo.denominator().bit_len() as i64 - rate_lo.numerator().bit_len() as i64;
         // The rate is below 2^(1 − size), so this keeps `lo` below 2^62.
         let scale = u32::try_from(61 + size)
             .ok()
             .filter(|s| (64..=190).contains(s))?;
-        let lo = Bounds::rational(rate_lo, scale as usize).lo;
-        let hi = Bounds::rational(rate_hi, scale as usize).hi;
+        let unit = RBig::from(UBig::ONE << scale as usize);
+        let (lo, hi) = ((rate_lo * &unit).floor(), (rate_hi * &unit).ceil());
         Some(Self {
             lo: u64::try_from(lo).ok()?,
             hi: u64::try_from(hi).ok().filter(|&hi| hi < 1 << 63)?,
@@ -43,7 +43,7 @@ impl Thinning {
         &self,
         count: u128,
         bits: &mut dyn Rng,
-        exact: impl Fn(usize) -> Bounds,
+        exact: impl Fn(usize) -> Interval,
     ) -> bool {
         if count == 0 {
             return true;
@@ -98,7 +98,9 @@ fn decide(word: u64, lo: u64, hi: u64) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samplers::fixed::exp_neg;
+    use crate::samplers::real::exp_neg;
+    use dashu_int::IBig;
+    use exact::Round;
     use proptest::prelude::*;
 
     proptest! {
@@ -107,16 +109,17 @@ mod tests {
         fn machine_integers_never_err(count in 1u128..1_000_000, rate in 2_000_000u64..50_000_000, offset in -40i64..40, near in any::<bool>(), word in any::<u64>()) {
             let rate = RBig::from_parts(1.into(), rate.into());
             let gamma = &rate * RBig::from(UBig::from(count));
-            let at = exp_neg(&gamma, 64);
-            let word = if near { u64::try_from(&at.lo).unwrap().wrapping_add_signed(offset) } else { word };
+            let at = exp_neg(&gamma, 80);
+            let (at_lo, at_hi) = (at.lo.scaled(64, Round::Down), at.hi.scaled(64, Round::Up));
+            let word = if near { u64::try_from(&at_lo).unwrap().wrapping_add_signed(offset) } else { word };
             let thinning = Thinning::new(&rate, &rate).unwrap();
             let (lo, hi) = thinning.exponent(count).unwrap();
-            let scaled = Bounds::rational(&gamma, 64);
-            prop_assert!(UBig::from(lo) <= scaled.lo && scaled.hi <= UBig::from(hi));
+            let scaled = &gamma * RBig::from(UBig::ONE << 64usize);
+            prop_assert!(RBig::from(lo) <= scaled && scaled <= RBig::from(hi));
             prop_assert!(hi - lo <= 16);
             match decide(word, lo, hi) {
-                Some(true) => prop_assert!(UBig::from(word) + UBig::ONE <= at.hi),
-                Some(false) => prop_assert!(UBig::from(word) >= at.lo),
+                Some(true) => prop_assert!(IBig::from(word) + IBig::ONE <= at_hi),
+                Some(false) => prop_assert!(IBig::from(word) >= at_lo),
                 None => prop_assert!(near || gamma > RBig::from_parts(1.into(), 100u8.into())),
             }
         }

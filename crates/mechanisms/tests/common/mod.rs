@@ -6,9 +6,9 @@ use std::sync::Arc;
 use auditor::{Factor, Input, Report, audit, player};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
-use measures::{Measure, Metric};
+use measures::Measure;
 use mechanisms::samplers::DiscreteLaplace;
-use odometer::{Domain, Measurement};
+use odometer::{Measurement, Space};
 use queryable::{AskError, Queryable, coins::Probability};
 
 pub fn ratio(n: i64, d: u64) -> RBig {
@@ -31,14 +31,13 @@ pub fn geometric(n: i64, d: u64, radius: u32) -> DiscreteLaplace {
 }
 
 /// Audits a measurement that answers once.
-pub fn audit_answer<D, MI, M, A>(
-    measurement: &Measurement<D, MI, M, A>,
-    zero: D::Carrier,
-    one: D::Carrier,
+pub fn audit_answer<S, M, A>(
+    measurement: &Measurement<S, M, A>,
+    zero: S::Data,
+    one: S::Data,
 ) -> Report<(), A>
 where
-    D: Domain,
-    MI: Metric,
+    S: Space,
     M: Measure,
     A: Clone + Ord + Send + 'static,
 {
@@ -55,35 +54,33 @@ where
 }
 
 /// Audits a measurement that answers with a queryable, asked `depth` times any of `queries`.
-pub fn audit_queryable<D, MI, M, Q, A>(
-    measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
-    zero: D::Carrier,
-    one: D::Carrier,
+pub fn audit_queryable<S, M, Q, A>(
+    measurement: &Measurement<S, M, Queryable<Q, A>>,
+    zero: S::Data,
+    one: S::Data,
     depth: usize,
     queries: &[Q],
 ) -> Report<Q, A>
 where
-    D: Domain,
-    MI: Metric,
+    S: Space,
     M: Measure,
-    Q: Clone + Send + Sync + 'static,
+    Q: Clone + PartialEq + Send + Sync + 'static,
     A: Clone + Ord + Send + 'static,
 {
     audit_offering(measurement, zero, one, depth, |_| queries.to_vec())
 }
 
 /// Audits a measurement that answers with a queryable, asked these queries in this order.
-pub fn audit_script<D, MI, M, Q, A>(
-    measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
-    zero: D::Carrier,
-    one: D::Carrier,
+pub fn audit_script<S, M, Q, A>(
+    measurement: &Measurement<S, M, Queryable<Q, A>>,
+    zero: S::Data,
+    one: S::Data,
     script: &[Q],
 ) -> Report<Q, A>
 where
-    D: Domain,
-    MI: Metric,
+    S: Space,
     M: Measure,
-    Q: Clone + Send + Sync + 'static,
+    Q: Clone + PartialEq + Send + Sync + 'static,
     A: Clone + Ord + Send + 'static,
 {
     audit_offering(measurement, zero, one, script.len(), |time| {
@@ -91,18 +88,17 @@ where
     })
 }
 
-fn audit_offering<D, MI, M, Q, A>(
-    measurement: &Measurement<D, MI, M, Queryable<Q, A>>,
-    zero: D::Carrier,
-    one: D::Carrier,
+fn audit_offering<S, M, Q, A>(
+    measurement: &Measurement<S, M, Queryable<Q, A>>,
+    zero: S::Data,
+    one: S::Data,
     depth: usize,
     offer: impl Fn(usize) -> Vec<Q> + Sync,
 ) -> Report<Q, A>
 where
-    D: Domain,
-    MI: Metric,
+    S: Space,
     M: Measure,
-    Q: Clone + Send + Sync + 'static,
+    Q: Clone + PartialEq + Send + Sync + 'static,
     A: Clone + Ord + Send + 'static,
 {
     let data = [Arc::new(zero), Arc::new(one)];

@@ -3,16 +3,29 @@
 
 use std::sync::Arc;
 
-use measures::{Basic, Epsilon, PrivacyMap, PureDp, SymmetricDistance};
-use odometer_model::{AnyOf, LaunchError, Measurement, Odometer, Session, Space};
+use measures::{Basic, Epsilon, PrivacyMap, PureDp};
+use odometer_model::{LaunchError, Measurement, Odometer, Records, Session};
 use queryable::Root;
-use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler};
 use shuttle::thread::{self, JoinHandle};
 use shuttle::{Config, Runner};
 
 pub type Pure = Basic<PureDp>;
-pub type PureSession = Session<AnyOf<Vec<i64>>, SymmetricDistance, Pure>;
-pub type Query = Measurement<AnyOf<Vec<i64>>, SymmetricDistance, PureDp, ()>;
+pub type PureSession = Session<Records<i64>, Pure>;
+pub type Query = Measurement<Records<i64>, PureDp, ()>;
+
+/// Every schedule there is. Says how many.
+pub fn every_schedule(test: impl Fn() + Send + Sync + 'static) -> usize {
+    Runner::new(DfsScheduler::new(None, false), Config::default()).run(test)
+}
+
+/// The first so many of all schedules, and as many adversarial ones (PCT). Says how many in all.
+pub fn some_schedules(each: usize, test: impl Fn() + Send + Sync + Copy + 'static) -> usize {
+    let first = DfsScheduler::new(Some(each), false);
+    let adversarial = PctScheduler::new_from_seed(0x0d0e_7e12, 4, each);
+    Runner::new(first, Config::default()).run(test)
+        + Runner::new(adversarial, Config::default()).run(test)
+}
 
 /// Many random schedules, and many adversarial ones (PCT).
 pub fn many_schedules(test: impl Fn() + Send + Sync + Copy + 'static) {
@@ -22,8 +35,8 @@ pub fn many_schedules(test: impl Fn() + Send + Sync + Copy + 'static) {
     Runner::new(adversarial, Config::default()).run(test);
 }
 
-pub fn records() -> Space<AnyOf<Vec<i64>>, SymmetricDistance> {
-    Space::any(SymmetricDistance)
+pub fn records() -> Records<i64> {
+    Records::new()
 }
 
 pub fn epsilon(text: &str) -> Epsilon {
@@ -31,7 +44,7 @@ pub fn epsilon(text: &str) -> Epsilon {
 }
 
 pub fn query(cost: &str) -> Query {
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, epsilon(cost));
+    let map = PrivacyMap::per_record(PureDp, epsilon(cost));
     Measurement::new("query", records(), map, |_, _| Ok(()))
 }
 

@@ -5,19 +5,19 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use measures::{Basic, Epsilon, Measure, PrivacyMap, PureDp, Scale, SymmetricDistance, Zcdp};
-use odometer::{AnyOf, LaunchError, Measurement, Odometer, Refusal, Session, Space};
+use measures::{Basic, Epsilon, LossError, Measure, PrivacyMap, PureDp, Scale, Zcdp};
+use odometer::{LaunchError, Measurement, Odometer, Records, Refusal, Session};
 use queryable::{AskError, Queryable, Scope, machine};
 
-pub type Records = AnyOf<Vec<i64>>;
+pub type Numbers = Records<i64>;
 pub type Pure = Basic<PureDp>;
-pub type PureSession = Session<Records, SymmetricDistance, Pure>;
-pub type On<M, A> = Measurement<Records, SymmetricDistance, M, A>;
+pub type PureSession = Session<Numbers, Pure>;
+pub type On<M, A> = Measurement<Numbers, M, A>;
 
 pub const BASIC: Pure = Basic::new(PureDp);
 
-pub fn records() -> Space<Records, SymmetricDistance> {
-    Space::any(SymmetricDistance)
+pub fn records() -> Numbers {
+    Records::new()
 }
 
 pub fn loss<L: FromStr>(text: &str) -> L
@@ -30,10 +30,9 @@ where
 /// A mechanism that answers nothing and costs this much per unit of distance.
 pub fn costs<M: Measure>(measure: M, per_unit: &str) -> On<M, ()>
 where
-    M::Loss: Scale + FromStr,
-    <M::Loss as FromStr>::Err: std::fmt::Debug,
+    M::Loss: Scale + FromStr<Err = LossError>,
 {
-    let map = PrivacyMap::linear(SymmetricDistance, measure, loss(per_unit));
+    let map = PrivacyMap::per_record(measure, per_unit).unwrap();
     Measurement::new("query", records(), map, |_, _| Ok(()))
 }
 
@@ -44,7 +43,7 @@ pub fn pure(per_unit: &str) -> On<PureDp, ()> {
 /// As [`pure`], and counts how often it ran.
 pub fn counted(per_unit: &str, runs: &Arc<AtomicUsize>) -> On<PureDp, ()> {
     let runs = Arc::clone(runs);
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss(per_unit));
+    let map = PrivacyMap::per_record(PureDp, per_unit).unwrap();
     Measurement::new("counted", records(), map, move |_, _| {
         runs.fetch_add(1, Ordering::SeqCst);
         Ok(())
@@ -53,7 +52,7 @@ pub fn counted(per_unit: &str, runs: &Arc<AtomicUsize>) -> On<PureDp, ()> {
 
 /// A mechanism that answers nothing and costs this much at distance 1.
 pub fn zcdp(at_one: &str) -> On<Zcdp, ()> {
-    let map = PrivacyMap::quadratic(SymmetricDistance, Zcdp, loss(at_one));
+    let map = PrivacyMap::quadratic(Zcdp, at_one).unwrap();
     Measurement::new("query", records(), map, |_, _| Ok(()))
 }
 
@@ -70,7 +69,7 @@ pub fn interactive<M: Measure>(query: &On<M, ()>) -> On<M, Queryable<u64, u64>> 
 
 /// A mechanism that fails.
 pub fn failing(per_unit: &str) -> On<PureDp, ()> {
-    let map = PrivacyMap::linear(SymmetricDistance, PureDp, loss(per_unit));
+    let map = PrivacyMap::per_record(PureDp, per_unit).unwrap();
     Measurement::new("failing", records(), map, |_, _| {
         Err(AskError::failed("no luck"))
     })
@@ -82,7 +81,7 @@ pub fn open() -> PureSession {
 
 /// A filter at distance 1.
 pub fn filtered(budget: &str) -> PureSession {
-    let filter = Odometer::new(records(), BASIC).filter(1, loss(budget));
+    let filter = Odometer::new(records(), BASIC).filter(1, budget);
     filter.unwrap().invoke(vec![1, 2, 3]).unwrap()
 }
 
@@ -104,24 +103,20 @@ where
     <M::Loss as FromStr>::Err: std::fmt::Debug,
 {
     let cost: M::Loss = loss(cost);
-    let map = PrivacyMap::new(SymmetricDistance, measure, move |_| Ok(cost.clone()));
+    let map = PrivacyMap::new(measure, move |_| Ok(cost.clone()));
     Measurement::new("flat", records(), map, |_, _| Ok(()))
 }
 
 /// A session under this rule.
-pub fn open_with<R: measures::Adaptive>(rule: R) -> Session<Records, SymmetricDistance, R> {
+pub fn open_with<R: measures::Adaptive>(rule: R) -> Session<Numbers, R> {
     Odometer::new(records(), rule).open(vec![1, 2, 3]).unwrap()
 }
 
 /// A filter under this rule, at distance 1.
-pub fn filtered_with<R: measures::FilterRule>(
-    rule: R,
-    budget: &str,
-) -> Session<Records, SymmetricDistance, R>
+pub fn filtered_with<R: measures::FilterRule>(rule: R, budget: &str) -> Session<Numbers, R>
 where
-    measures::TotalLoss<R>: FromStr,
-    <measures::TotalLoss<R> as FromStr>::Err: std::fmt::Debug,
+    measures::TotalLoss<R>: FromStr<Err = LossError>,
 {
-    let filter = Odometer::new(records(), rule).filter(1, loss(budget));
+    let filter = Odometer::new(records(), rule).filter(1, budget);
     filter.unwrap().invoke(vec![1, 2, 3]).unwrap()
 }

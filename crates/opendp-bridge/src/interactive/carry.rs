@@ -4,22 +4,35 @@
 use std::marker::PhantomData;
 
 use opendp::{
-    core::{Measurement as TheirMeasurement, OdometerAnswer, OdometerQuery},
+    core::{
+        Domain as TheirDomain, Function, Measure as TheirMeasure, Measurement as TheirMeasurement,
+        Metric as TheirMetric, MetricSpace, OdometerAnswer, OdometerQuery,
+    },
     interactive::Queryable as TheirQueryable,
 };
-use queryable::{AskError, Machine, Queryable, Scope};
+use queryable::{AskError, Fuse, Machine, Queryable, Scope};
 
-use super::host::{Host, Shelf, Shelved};
+use super::host::{Host, Reads, Shelf, Shelved};
 use crate::{
     constructor::Constructor,
     correspondence::Correspondence,
     distance::OpendpDistance,
-    error::at_release,
-    space::{SharedDomain, SharedMetric},
+    error::{BridgeError, at_release, stopped},
+    measurement::TheirsIn,
+    space::{OursOf, SharedDomain, SharedMetric},
 };
 
-/// How queries of the type `Q` get to OpenDP's thread.
-pub trait Pose<Q>: Clone + Send + Sync + 'static {
+mod sealed {
+    /// Which queries may be sent is a matter of soundness: OpenDP's odometers and filters run a child before they look at
+    /// what it costs, so nothing that enforces a budget by them may be sent children.
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// How queries of the type `Q` get to OpenDP's thread: [`Plain`] or [`Built`].
+///
+/// There is none for the queries of OpenDP's privacy filters (`OdometerQuery`): those run a child before they check it.
+pub trait Pose<Q>: Sealed + Clone + Send + Sync + 'static {
     /// What is asked on our side.
     type Ours: Send + 'static;
 
@@ -27,10 +40,12 @@ pub trait Pose<Q>: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// If there is no such query.
-    fn pose(&self, query: Self::Ours) -> Result<Q, AskError>;
+    #[doc(hidden)]
+    fn pose(&self, query: Self::Ours, shelf: &Shelf) -> Result<Q, AskError>;
 
     /// Does OpenDP answer this query without reading data? Then an error tells nothing about them, and what was asked
     /// lives on. If in doubt, `false`.
+    #[doc(hidden)]
     fn reads_no_data(&self, _query: &Q) -> bool {
         false
     }
@@ -65,10 +80,12 @@ pub trait Carry<A>: Clone + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
+impl Sealed for Plain {}
+
 impl<Q: Send + 'static> Pose<Q> for Plain {
     type Ours = Q;
 
-    fn pose(&self, query: Q) -> Result<Q, AskError> {
+    fn pose(&self, query: Q, _: &Shelf) -> Result<Q, AskError> {
         Ok(query)
     }
 }
@@ -86,17 +103,58 @@ impl<A: Send + 'static> Carry<A> for Plain {
     }
 }
 
-/// A query that is built on OpenDP's thread: a measurement, for OpenDP's compositors. On our side it is a
-/// [`Constructor`].
+/// A query that is built on OpenDP's thread: a measurement, for OpenDP's compositors, which check it before they run it.
+/// On our side it is a [`Constructor`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Built;
 
-impl<T: 'static> Pose<T> for Built {
-    type Ours = Constructor<T>;
+impl Sealed for Built {}
 
-    fn pose(&self, query: Constructor<T>) -> Result<T, AskError> {
-        Ok(query.build()?)
+impl<DI, MI, MO, TO> Pose<TheirMeasurement<DI, MI, MO, TO>> for Built
+where
+    DI: TheirDomain + 'static,
+    MI: TheirMetric + 'static,
+    MO: TheirMeasure + 'static,
+    TO: 'static,
+    (DI, MI): MetricSpace,
+{
+    type Ours = Constructor<TheirMeasurement<DI, MI, MO, TO>>;
+
+    fn pose(
+        &self,
+        query: Self::Ours,
+        shelf: &Shelf,
+    ) -> Result<TheirMeasurement<DI, MI, MO, TO>, AskError> {
+        saying(shelf, shelf.build(&query)?)
     }
+}
+
+/// The same measurement, which says when it comes to data: a child that is refused has not read them, one that fails
+/// has.
+fn saying<DI, MI, MO, TO>(
+    shelf: &Shelf,
+    child: TheirMeasurement<DI, MI, MO, TO>,
+) -> Result<TheirMeasurement<DI, MI, MO, TO>, AskError>
+where
+    DI: TheirDomain + 'static,
+    MI: TheirMetric + 'static,
+    MO: TheirMeasure + 'static,
+    TO: 'static,
+    (DI, MI): MetricSpace,
+{
+    let (reads, function) = (shelf.reads().clone(), child.function.clone());
+    let function = move |data: &DI::Carrier| {
+        reads.begin();
+        function.eval(data)
+    };
+    let child = TheirMeasurement::new(
+        child.input_domain.clone(),
+        child.input_metric.clone(),
+        child.output_measure.clone(),
+        Function::new_fallible(function),
+        child.privacy_map.clone(),
+    );
+    Ok(child.map_err(BridgeError::from)?)
 }
 
 /// An answer that is a queryable of OpenDP's: it stays on its thread, and a queryable of ours takes its place. Its
@@ -134,9 +192,10 @@ where
 
 /// The machine of ours that stands for a queryable on the shelf.
 ///
-/// OpenDP's compositors run a child before they check and charge it, so its failure would be free, and could be had again
-/// and again. An error or a panic therefore ends the thread, and is always the same [`AskError::Halted`]: a child that was
-/// too expensive looks the same whether it failed or was refused, and one that was not is within what the whole costs.
+/// OpenDP's compositors charge a child after it has run, so its failure would be free, and could be had again and again. An
+/// error or a panic therefore ends the thread, and is always the same [`AskError::Halted`]: a child that was too expensive
+/// looks the same whether it failed or was refused. A child that fails on data stops everything on those data, as a
+/// transformation does: no charge pays for it.
 struct Remote<P, C, M> {
     how: Interactive<P, C>,
     shelved: Shelved,
@@ -154,9 +213,16 @@ where
     type Answer = C::Ours;
 
     fn step(&mut self, query: P::Ours, scope: &mut Scope<'_>) -> Result<C::Ours, AskError> {
+        // What was handed out before the data were stopped would go on telling, child by child; so would asks that were
+        // under way.
+        let has_stopped = |scope: &Scope<'_>| scope.fuse().is_some_and(Fuse::is_blown);
+        if has_stopped(scope) {
+            return Err(AskError::Halted);
+        }
         let (how, ticket) = (self.how.clone(), self.shelved.ticket());
-        let crossed = self.shelved.host().call(move |shelf| {
-            let query = how.0.pose(query)?;
+        let reads = Reads::default();
+        let crossed = self.shelved.host().call(&reads, move |shelf| {
+            let query = how.0.pose(query, shelf)?;
             let mut theirs = shelf
                 .get::<TheirQueryable<Q, A>>(ticket)
                 .cloned()
@@ -170,14 +236,26 @@ where
                 }
             }
         });
-        let crossed = crossed.unwrap_or(Err(AskError::Halted))?;
+        let crossed = crossed.flatten();
+        if let Err(error) = &crossed
+            && reads.have_begun()
+        {
+            stopped(scope, "a child of an OpenDP object", error);
+        }
+        let crossed = match crossed {
+            Err(AskError::Panicked) => return Err(AskError::Halted),
+            _ if reads.have_begun() && has_stopped(scope) => return Err(AskError::Halted),
+            crossed => crossed?,
+        };
         self.how.1.land(crossed, self.shelved.host(), scope)
     }
 }
 
-/// For OpenDP's odometers and privacy filters: launches go as constructors and their answers come by `R`; the loss is
-/// asked at an exact distance and answered as an exact loss of the measure `C`.
-pub struct Metered<MI, C, R> {
+/// For OpenDP's odometers: launches go as constructors and their answers come by `R`; the loss is asked at an exact
+/// distance and answered as an exact loss of the measure `C`.
+///
+/// Not for anybody else: it would bring over OpenDP's privacy filters, which run a child before they check it.
+pub(crate) struct Metered<MI, C, R> {
     measure: C,
     answers: R,
     metric: PhantomData<fn() -> MI>,
@@ -185,7 +263,7 @@ pub struct Metered<MI, C, R> {
 
 impl<MI, C, R> Metered<MI, C, R> {
     /// In this measure, with answers that come by `answers`.
-    pub const fn new(measure: C, answers: R) -> Self {
+    pub(crate) const fn new(measure: C, answers: R) -> Self {
         Self {
             measure,
             answers,
@@ -200,7 +278,9 @@ impl<MI, C: Clone, R: Clone> Clone for Metered<MI, C, R> {
     }
 }
 
-impl<DI, MI, C, R, TO> Pose<OdometerQuery<TheirMeasurement<DI, MI, C::Theirs, TO>, MI::Distance>>
+impl<MI, C, R> Sealed for Metered<MI, C, R> {}
+
+impl<DI, MI, C, R, TO> Pose<OdometerQuery<TheirsIn<DI, MI, C, TO>, MI::Distance>>
     for Metered<MI, C, R>
 where
     DI: SharedDomain,
@@ -208,19 +288,19 @@ where
     C: Correspondence,
     R: Clone + Send + Sync + 'static,
     TO: 'static,
+    (DI, MI): MetricSpace,
 {
-    type Ours = OdometerQuery<
-        Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
-        <MI::Distance as OpendpDistance>::Ours,
-    >;
+    type Ours = OdometerQuery<Constructor<TheirsIn<DI, MI, C, TO>>, OursOf<MI>>;
 
     fn pose(
         &self,
         query: Self::Ours,
-    ) -> Result<OdometerQuery<TheirMeasurement<DI, MI, C::Theirs, TO>, MI::Distance>, AskError>
-    {
+        shelf: &Shelf,
+    ) -> Result<OdometerQuery<TheirsIn<DI, MI, C, TO>, MI::Distance>, AskError> {
         Ok(match query {
-            OdometerQuery::Invoke(constructor) => OdometerQuery::Invoke(constructor.build()?),
+            OdometerQuery::Invoke(constructor) => {
+                OdometerQuery::Invoke(saying(shelf, shelf.build(&constructor)?)?)
+            }
             OdometerQuery::PrivacyLoss(d_in) => OdometerQuery::PrivacyLoss(
                 MI::Distance::at_least(&d_in)
                     .map_err(|error| AskError::invalid(error.to_string()))?,
@@ -228,15 +308,12 @@ where
         })
     }
 
-    fn reads_no_data(
-        &self,
-        query: &OdometerQuery<TheirMeasurement<DI, MI, C::Theirs, TO>, MI::Distance>,
-    ) -> bool {
+    fn reads_no_data(&self, query: &OdometerQuery<TheirsIn<DI, MI, C, TO>, MI::Distance>) -> bool {
         matches!(query, OdometerQuery::PrivacyLoss(_))
     }
 }
 
-impl<MI, C, R, A> Carry<OdometerAnswer<A, <C::Theirs as opendp::core::Measure>::Distance>>
+impl<MI, C, R, A> Carry<OdometerAnswer<A, <C::Theirs as TheirMeasure>::Distance>>
     for Metered<MI, C, R>
 where
     MI: 'static,
@@ -248,7 +325,7 @@ where
 
     fn cross(
         &self,
-        answer: OdometerAnswer<A, <C::Theirs as opendp::core::Measure>::Distance>,
+        answer: OdometerAnswer<A, <C::Theirs as TheirMeasure>::Distance>,
         shelf: &mut Shelf,
     ) -> Result<Self::Crossed, AskError> {
         Ok(match answer {

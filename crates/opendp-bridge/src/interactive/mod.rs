@@ -4,52 +4,69 @@
 //! it spawns; dropping the last handle ends the thread, and an error or a panic inside halts only what lives there. The
 //! handles are queryables of ours: they cross threads, and they keep to the turns of the session that launched them.
 //!
-//! OpenDP runs a child before it charges, and does not charge one that fails. So the first error, refusal or panic ends
-//! the thread, and is always [`AskError::Halted`]; only questions for the loss may fail and be asked again.
+//! OpenDP's compositors check a child before they run it, and charge it afterwards, unless it fails. So the first error,
+//! refusal or panic ends the thread, and is always [`AskError::Halted`]; only questions for the loss may fail and be asked
+//! again. A child that fails once it reads data stops everything on those data.
 
 mod carry;
 mod host;
 
-pub use carry::{Built, Carry, Interactive, Metered, Plain, Pose};
-pub use host::{Host, Shelf};
+use carry::Metered;
+pub use carry::{Built, Carry, Interactive, Plain, Pose};
+use host::Reads;
+pub use host::{Host, MAX_INTERACTIVE, Shelf};
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use measures::Measure;
 use odometer::Measurement;
 use opendp::{
     core::{
-        Measure as TheirMeasure, Measurement as TheirMeasurement, Metric as TheirMetric,
-        Odometer as TheirOdometer, OdometerAnswer, OdometerQuery, OdometerQueryable,
+        Measurement as TheirMeasurement, MetricSpace, Odometer as TheirOdometer, OdometerAnswer,
+        OdometerQuery,
     },
-    error::Fallible,
     interactive::Queryable as TheirQueryable,
 };
 use queryable::{AskError, Queryable, Root, Scope};
 
 use crate::{
-    constructor::Constructor,
+    constructor::{Build, Constructor},
     correspondence::{Correspondence, Counterpart},
-    distance::OpendpDistance,
-    error::{BridgeError, at_release},
-    measurement::{Imported, Parts, parts},
-    space::{SharedDomain, SharedMetric},
+    error::{BridgeError, at_release, stopped},
+    measurement::{Imported, Name, Parts, TheirsIn, parts},
+    space::{OursOf, SharedDomain, SharedMetric},
 };
+
+/// An OpenDP measurement whose answer is a queryable.
+pub type TheirInteractive<DI, MI, MO, Q, A> = TheirMeasurement<DI, MI, MO, TheirQueryable<Q, A>>;
+
+/// An OpenDP measurement whose answer is a queryable, as a measurement of ours.
+pub type ImportedInteractive<DI, MI, C, Q, A> = Imported<DI, MI, C, Queryable<Q, A>>;
+
+/// An OpenDP compositor: its queries are measurements, and its answers are theirs.
+pub type TheirCompositor<DI, MI, MO, TO> =
+    TheirInteractive<DI, MI, MO, TheirMeasurement<DI, MI, MO, TO>, TO>;
+
+/// An OpenDP compositor as a measurement of ours: its queries are constructors.
+pub type ImportedCompositor<DI, MI, MO, TO> = ImportedInteractive<
+    DI,
+    MI,
+    <MO as Counterpart>::Ours,
+    Constructor<TheirMeasurement<DI, MI, MO, TO>>,
+    TO,
+>;
 
 /// An OpenDP measurement whose answer is a queryable, with queries and answers that may cross threads.
 ///
-/// OpenDP makes few of those by itself; its compositors and filters take measurements as queries: see [`compositor`],
-/// [`privacy_filter`], and [`interactive_with`] for everything else.
+/// OpenDP makes few of those by itself; its compositors take measurements as queries: see [`compositor`], and
+/// [`interactive_with`] for everything else.
 ///
 /// # Errors
 /// As [`measurement`](crate::measurement).
 pub fn interactive<DI, MI, MO, Q, A>(
-    name: impl Into<Cow<'static, str>>,
-    constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, MO, TheirQueryable<Q, A>>>
-    + Send
-    + Sync
-    + 'static,
-) -> Result<Imported<DI, MI, MO::Ours, Queryable<Q, A>>, BridgeError>
+    name: impl Into<Name>,
+    constructor: impl Build<TheirInteractive<DI, MI, MO, Q, A>>,
+) -> Result<ImportedInteractive<DI, MI, MO::Ours, Q, A>, BridgeError>
 where
     DI: SharedDomain,
     MI: SharedMetric,
@@ -86,23 +103,16 @@ where
 ///
 /// # Errors
 /// As [`measurement`](crate::measurement).
-#[allow(clippy::type_complexity, reason = "the types are OpenDP's")]
 pub fn compositor<DI, MI, MO, TO>(
-    name: impl Into<Cow<'static, str>>,
-    constructor: impl Fn() -> Fallible<
-        TheirMeasurement<DI, MI, MO, TheirQueryable<TheirMeasurement<DI, MI, MO, TO>, TO>>,
-    > + Send
-    + Sync
-    + 'static,
-) -> Result<
-    Imported<DI, MI, MO::Ours, Queryable<Constructor<TheirMeasurement<DI, MI, MO, TO>>, TO>>,
-    BridgeError,
->
+    name: impl Into<Name>,
+    constructor: impl Build<TheirCompositor<DI, MI, MO, TO>>,
+) -> Result<ImportedCompositor<DI, MI, MO, TO>, BridgeError>
 where
     DI: SharedDomain,
     MI: SharedMetric,
     MO: Counterpart + 'static,
     TO: Send + 'static,
+    (DI, MI): MetricSpace,
 {
     let constructor = Constructor::new(constructor);
     let measure = constructor.build()?.output_measure.ours();
@@ -110,77 +120,45 @@ where
 }
 
 /// What is asked of an OpenDP odometer: a launch, or the loss at an exact distance.
-pub type MeteredQuery<DI, MI, MO, TO> = OdometerQuery<
-    Constructor<TheirMeasurement<DI, MI, MO, TO>>,
-    <<MI as TheirMetric>::Distance as OpendpDistance>::Ours,
->;
+pub type MeteredQuery<DI, MI, MO, TO> =
+    OdometerQuery<Constructor<TheirMeasurement<DI, MI, MO, TO>>, OursOf<MI>>;
 
 /// What an OpenDP odometer answers: what was launched, or an exact loss.
 pub type MeteredAnswer<C, A> = OdometerAnswer<A, <C as Measure>::Loss>;
 
-/// An OpenDP privacy filter (`make_privacy_filter` of `make_fully_adaptive_composition`) with answers that may cross
-/// threads.
-///
-/// It is OpenDP's own filter, with OpenDP's own ways: it runs a query before it checks, and its first refusal is its
-/// death. [`Odometer::filter`](odometer::Odometer::filter) does neither.
-///
-/// # Errors
-/// As [`measurement`](crate::measurement).
-#[allow(clippy::type_complexity, reason = "the types are OpenDP's")]
-pub fn privacy_filter<DI, MI, MO, TO>(
-    name: impl Into<Cow<'static, str>>,
-    constructor: impl Fn() -> Fallible<
-        TheirMeasurement<
-            DI,
-            MI,
-            MO,
-            OdometerQueryable<
-                TheirMeasurement<DI, MI, MO, TO>,
-                TO,
-                MI::Distance,
-                <MO as TheirMeasure>::Distance,
-            >,
-        >,
-    > + Send
-    + Sync
-    + 'static,
-) -> Result<
-    Imported<
-        DI,
-        MI,
-        MO::Ours,
-        Queryable<MeteredQuery<DI, MI, MO, TO>, MeteredAnswer<MO::Ours, TO>>,
-    >,
-    BridgeError,
->
-where
-    DI: SharedDomain,
-    MI: SharedMetric,
-    MO: Counterpart + 'static,
-    TO: Send + 'static,
-{
-    let constructor = Constructor::new(constructor);
-    let measure = constructor.build()?.output_measure.ours();
-    let metered = Metered::<MI, _, _>::new(measure.clone(), Plain);
-    import(
-        name.into(),
-        measure,
-        Interactive(metered.clone(), metered),
-        constructor,
-    )
-}
+/// An OpenDP odometer whose losses are those of the measure `C` of ours.
+pub type TheirMeter<DI, MI, C, TO> =
+    TheirOdometer<DI, MI, <C as Correspondence>::Theirs, TheirsIn<DI, MI, C, TO>, TO>;
+
+/// An OpenDP odometer that was opened, as a queryable of ours with answers of the type `A`.
+pub type Meter<DI, MI, C, TO, A> =
+    Queryable<MeteredQuery<DI, MI, <C as Correspondence>::Theirs, TO>, MeteredAnswer<C, A>>;
 
 /// Any interactive OpenDP measurement: `how` says how queries and answers cross. In a measure of ours of your choice.
 ///
 /// A compositor whose children are compositors: `Interactive(Built, Interactive(Built, Plain))`.
 ///
+/// OpenDP's privacy filters do not come over, nor compositors of them: a filter runs a child before it checks what the
+/// child costs, so whatever a child that is refused does besides answering has been done.
+/// [`Odometer::filter`](odometer::Odometer::filter) checks first.
+///
+/// ```compile_fail,E0277
+/// use measures::PureDp;
+/// use opendp::{combinators::{make_fully_adaptive_composition, make_privacy_filter}, domains::AtomDomain, metrics::DiscreteDistance};
+/// use opendp_bridge::{Built, Interactive, Plain, interactive_with, theirs};
+/// interactive_with("filter", PureDp, Interactive(Built, Plain), || {
+///     let (domain, metric) = (AtomDomain::<bool>::default(), DiscreteDistance);
+///     make_privacy_filter(make_fully_adaptive_composition::<_, _, _, bool>(domain, metric, theirs::Pure)?, 1, 1.0)
+/// }); // error: `Built` is not `Pose<OdometerQuery<…>>`
+/// ```
+///
 /// # Errors
 /// As [`measurement_in`](crate::measurement_in).
 pub fn interactive_with<DI, MI, C, TO, W>(
-    name: impl Into<Cow<'static, str>>,
+    name: impl Into<Name>,
     measure: C,
     how: W,
-    constructor: impl Fn() -> Fallible<TheirMeasurement<DI, MI, C::Theirs, TO>> + Send + Sync + 'static,
+    constructor: impl Build<TheirsIn<DI, MI, C, TO>>,
 ) -> Result<Imported<DI, MI, C, W::Ours>, BridgeError>
 where
     DI: SharedDomain,
@@ -193,10 +171,10 @@ where
 }
 
 fn import<DI, MI, C, TO, W>(
-    name: Cow<'static, str>,
+    name: Name,
     measure: C,
     how: W,
-    constructor: Constructor<TheirMeasurement<DI, MI, C::Theirs, TO>>,
+    constructor: Constructor<TheirsIn<DI, MI, C, TO>>,
 ) -> Result<Imported<DI, MI, C, W::Ours>, BridgeError>
 where
     DI: SharedDomain,
@@ -205,35 +183,45 @@ where
     TO: 'static,
     W: Carry<TO>,
 {
-    let Parts {
-        space,
-        map,
-        constructor,
-    } = parts(measure, constructor)?;
-    Ok(Measurement::new(name, space, map, move |data, scope| {
-        let (constructor, data) = (constructor.clone(), Arc::clone(data));
-        start(scope, &how, move || {
-            let theirs = constructor.build()?;
+    let patience = constructor.patience();
+    let Parts { space, map, pinned } = parts(measure, constructor)?;
+    let by = format!("the OpenDP measurement `{name}`");
+    let interactive = Measurement::new(name, space, map, move |data, scope| {
+        let (pinned, data) = (pinned.clone(), Arc::clone(data));
+        start(scope, &how, &by, move |shelf| {
+            let theirs = shelf.patiently(patience, || pinned.build())?;
+            shelf.reads().begin();
             theirs.invoke(&data).map_err(|error| at_release(&error))
         })
-    }))
+    });
+    Ok(interactive.ready_when(host::room))
 }
 
-/// Starts a thread for what `open` makes.
+/// Starts a thread for what `open` makes, which is called `by`.
 fn start<TO, W: Carry<TO>>(
     scope: &mut Scope<'_>,
     how: &W,
-    open: impl FnOnce() -> Result<TO, AskError> + Send + 'static,
+    by: &str,
+    open: impl FnOnce(&Shelf) -> Result<TO, AskError> + Send + 'static,
 ) -> Result<W::Ours, AskError> {
-    let host = Host::start()?;
+    let (host, reads) = (Host::start()?, Reads::default());
     let there = how.clone();
-    let crossed = host.call(move |shelf| there.cross(open()?, shelf))??;
+    let crossed = host.call(&reads, move |shelf| there.cross(open(shelf)?, shelf));
+    let crossed = crossed.flatten().inspect_err(|error| {
+        if reads.have_begun() {
+            stopped(scope, by, error);
+        }
+    })?;
     how.land(crossed, &host, scope)
 }
 
 /// Opens an OpenDP odometer on data, as a queryable of ours with answers that may cross threads. It has no privacy map, so
-/// it is no measurement: nothing above it keeps account. A launch that fails ends it, and is not in the
-/// loss that it told last.
+/// it is no measurement: nothing above it keeps account.
+///
+/// It tells losses, and promises no limit. It runs a launch before anybody can look at what it costs, so whoever stops when
+/// the loss is too large has let the last launch happen: ask the measurement's own map first, or use
+/// [`Odometer`](odometer::Odometer), which does ([`loss_after`](odometer::Session::loss_after), caps, filters). A launch
+/// that fails ends it, and is not in the loss that it told last.
 ///
 /// ```
 /// use measures::PureDp;
@@ -252,31 +240,28 @@ fn start<TO, W: Carry<TO>>(
 ///
 /// # Errors
 /// The constructor's own, with its text; of an error at opening, its kind.
-#[allow(clippy::type_complexity, reason = "the types are OpenDP's")]
 pub fn open_odometer<DI, MI, C, TO, W>(
     root: &Root,
     measure: C,
     answers: W,
     data: DI::Carrier,
-    constructor: impl Fn() -> Fallible<
-        TheirOdometer<DI, MI, C::Theirs, TheirMeasurement<DI, MI, C::Theirs, TO>, TO>,
-    > + Send
-    + Sync
-    + 'static,
-) -> Result<Queryable<MeteredQuery<DI, MI, C::Theirs, TO>, MeteredAnswer<C, W::Ours>>, AskError>
+    constructor: impl Build<TheirMeter<DI, MI, C, TO>>,
+) -> Result<Meter<DI, MI, C, TO, W::Ours>, AskError>
 where
     DI: SharedDomain,
     MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
     W: Carry<TO>,
+    (DI, MI): MetricSpace,
 {
     let metered = Metered::<MI, _, _>::new(measure, answers);
     let how = Interactive(metered.clone(), metered);
     let constructor = Constructor::new(constructor);
     root.run([], |scope| {
-        start(scope, &how, move || {
-            let theirs = constructor.build()?;
+        start(scope, &how, "an OpenDP odometer", move |shelf| {
+            let theirs = shelf.build(&constructor)?;
+            shelf.reads().begin();
             match theirs.input_domain.member(&data) {
                 Ok(true) => theirs.invoke(&data).map_err(|error| at_release(&error)),
                 _ => Err(AskError::failed("the data are not in the domain")),

@@ -1,133 +1,143 @@
 //! OpenDP does not know our queryables, so its sequential compositors cannot lock them: after the parent has moved on, a
 //! child of ours would go on answering. The canary is an OpenDP queryable born beside it. OpenDP wraps that one, at birth,
-//! with the checks of every compositor above; each question to the child goes through the canary first, and what OpenDP
-//! spawns meanwhile inherits the same checks.
+//! with the checks of every compositor above.
+//!
+//! What is exported is spawned in a root under a [`Perch`], which stands for the canary in the leases of everything below,
+//! whoever holds the handle. Every step asks the canary first, and runs inside of a wrapper that makes whatever OpenDP
+//! spawns meanwhile ask it, too. A canary is bound to its thread: elsewhere the answer is a refusal.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use opendp::{
     combinators::make_fully_adaptive_composition,
-    core::{Function, Measurement, OdometerQueryable, PrivacyMap},
+    core::{Measurement, OdometerQueryable},
     domains::AtomDomain,
     error::Fallible,
+    interactive::Wrapper,
     metrics::DiscreteDistance,
 };
+use queryable::{AskError, Outside, guarded, inside_step};
 
-use crate::measures::theirs::Pure;
+use crate::{
+    frame::{framed, wrapped},
+    measures::theirs::Pure,
+};
 
 type Nothing = Measurement<AtomDomain<bool>, DiscreteDistance, Pure, ()>;
-type Job = Box<dyn FnOnce()>;
 
-/// Tells whether OpenDP's compositors above would still answer. Bound to its thread, like everything of OpenDP's.
+/// Tells whether OpenDP's compositors above would still answer: an odometer without data, whose loss is asked.
 #[derive(Clone)]
-pub struct Canary {
-    /// An odometer without data, with one launch of loss zero. Its privacy map does the job: so the job runs inside of
-    /// all wrappers, and nothing grows.
-    odometer: OdometerQueryable<Nothing, (), u32, f64>,
-    job: Rc<RefCell<Option<Job>>>,
-}
+pub(crate) struct Canary(OdometerQueryable<Nothing, (), u32, f64>);
 
 impl Canary {
     /// A canary under the compositors that are at work now: to be called in the function of an OpenDP measurement.
     pub(crate) fn hatch() -> Fallible<Self> {
-        let (domain, metric) = (AtomDomain::<bool>::default(), DiscreteDistance);
-        let mut odometer = make_fully_adaptive_composition(domain.clone(), metric.clone(), Pure)?
-            .invoke(&false)?;
-        let job: Rc<RefCell<Option<Job>>> = Rc::default();
-        let todo = Rc::clone(&job);
-        let work = PrivacyMap::new(move |_: &u32| {
-            let job = todo.borrow_mut().take();
-            if let Some(job) = job {
-                job();
-            }
-            0.0
-        });
-        odometer.invoke(Measurement::new(
-            domain,
-            metric,
-            Pure,
-            Function::new(|_: &bool| ()),
-            work,
-        )?)?;
-        Ok(Self { odometer, job })
+        let (domain, metric) = (AtomDomain::default(), DiscreteDistance);
+        make_fully_adaptive_composition(domain, metric, Pure)?
+            .invoke(&false)
+            .map(Self)
     }
 
-    /// Does a job, if every compositor above agrees.
-    ///
-    /// # Errors
-    /// If not: nothing was done, or, under a wrapper that checks afterwards, what the job gave is withheld.
-    pub(crate) fn run<R: 'static>(&self, job: impl FnOnce() -> R + 'static) -> Result<R, NoTurn> {
-        let done = Rc::new(RefCell::new(None));
-        let answer = Rc::clone(&done);
-        *self.job.borrow_mut() = Some(Box::new(move || {
-            let result = job();
-            *answer.borrow_mut() = Some(result);
-        }));
-        let agreed = self.odometer.clone().privacy_loss(0).is_ok();
-        let undone = self.job.borrow_mut().take();
-        drop(undone);
-        let result = done.borrow_mut().take();
-        match result {
-            Some(result) if agreed => Ok(result),
-            Some(_) => Err(NoTurn::Withheld),
-            None => Err(NoTurn::Undone),
+    /// Does every compositor above agree?
+    fn sing(&self) -> Fallible<()> {
+        self.0.clone().privacy_loss(0).map(drop)
+    }
+}
+
+/// The place of a canary, for leases: it crosses threads, the canary does not.
+pub(crate) struct Perch {
+    /// Never used again.
+    number: u64,
+    /// Where the canary's thread looks for perches that are gone.
+    gone: Gone,
+}
+
+type Gone = Arc<Mutex<Vec<u64>>>;
+
+thread_local! {
+    static AVIARY: RefCell<Aviary> = RefCell::default();
+}
+
+/// The canaries of a thread.
+#[derive(Default)]
+struct Aviary {
+    canaries: HashMap<u64, Canary>,
+    gone: Gone,
+}
+
+impl Aviary {
+    /// Those whose perch is gone.
+    fn lost(&mut self) -> Vec<Canary> {
+        let gone = std::mem::take(&mut *self.gone.lock().unwrap_or_else(PoisonError::into_inner));
+        gone.iter()
+            .filter_map(|number| self.canaries.remove(number))
+            .collect()
+    }
+}
+
+impl Perch {
+    /// A perch for a canary of this thread, under the compositors that are at work now.
+    pub(crate) fn hatch() -> Fallible<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        sweep();
+        let canary = Canary::hatch()?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let perched = AVIARY.try_with(|aviary| {
+            let mut aviary = aviary.borrow_mut();
+            aviary.canaries.insert(number, canary);
+            Arc::clone(&aviary.gone)
+        });
+        // On a thread that is being torn down there is no aviary any more, and nobody will answer.
+        let gone = perched.unwrap_or_default();
+        Ok(Self { number, gone })
+    }
+
+    fn canary(&self) -> Result<Canary, AskError> {
+        AVIARY
+            .try_with(|aviary| aviary.borrow().canaries.get(&self.number).cloned())
+            .ok()
+            .flatten()
+            .ok_or(AskError::WrongThread)
+    }
+}
+
+impl Outside for Perch {
+    fn within(&self, step: &mut dyn FnMut()) -> Result<(), AskError> {
+        let canary = self.canary()?;
+        match framed(|| canary.sing()) {
+            Ok(Ok(())) => {}
+            _ => return Err(AskError::OutOfTurn),
+        }
+        let hook = move || canary.sing();
+        wrapped(Wrapper::new_recursive_pre_hook(hook), step);
+        Ok(())
+    }
+}
+
+/// The last machine is gone, and the canary goes, too: on its own thread, and never inside of a step, because it holds
+/// somebody's compositors, and with them foreign destructors.
+impl Drop for Perch {
+    fn drop(&mut self) {
+        self.gone
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(self.number);
+        if !inside_step() {
+            sweep();
         }
     }
 }
 
-/// A compositor above has moved on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoTurn {
-    /// The job was not done.
-    Undone,
-    /// The job was done: whatever it charged is charged.
-    Withheld,
-}
-
-#[cfg(test)]
-mod tests {
-    use measures::{Basic, PrivacyMap as OurMap, PureDp};
-    use odometer::{LaunchError, Measurement as OurMeasurement, Odometer};
-    use opendp::{
-        core::OdometerQuery,
-        interactive::{FromPolyQueryable, IntoPolyQueryable, Queryable as TheirQueryable},
-    };
-    use queryable::AskError;
-
-    use super::*;
-    use crate::{out::Guard, space};
-
-    /// A canary under a wrapper that lets everything through, and refuses afterwards.
-    fn refusing_afterwards() -> Canary {
-        let mut canary = Canary::hatch().unwrap();
-        // No answer of an odometer is a `u8`.
-        let wrong = TheirQueryable::<OdometerQuery<Nothing, u32>, u8>::from_poly(
-            canary.odometer.into_poly(),
-        );
-        canary.odometer = OdometerQueryable::from_poly(wrong.into_poly());
-        canary
-    }
-
-    #[test]
-    fn done_and_withheld_is_not_undone() {
-        assert_eq!(Canary::hatch().unwrap().run(|| 7), Ok(7));
-        let ran = Rc::new(RefCell::new(false));
-        let seen = Rc::clone(&ran);
-        let outcome = refusing_afterwards().run(move || *seen.borrow_mut() = true);
-        assert_eq!((outcome, *ran.borrow()), (Err(NoTurn::Withheld), true));
-    }
-
-    #[test]
-    fn a_withheld_launch_says_that_it_was_charged() {
-        let space = space(AtomDomain::<bool>::default(), DiscreteDistance).unwrap();
-        let map = OurMap::linear(space.metric.clone(), PureDp, "0.5".parse().unwrap());
-        let truth = OurMeasurement::new("truth", space.clone(), map, |data, _| Ok(**data));
-        let session = Odometer::new(space, Basic::new(PureDp)).open(true).unwrap();
-        let guarded = session.clone().guard(&refusing_afterwards());
-        assert_eq!(
-            guarded.launch(&truth),
-            Err(LaunchError::Failed(AskError::OutOfTurn))
-        );
-        assert_eq!(session.privacy_loss(&1).unwrap().to_string(), "0.5");
-    }
+/// Lets go of this thread's canaries whose perch is gone.
+fn sweep() {
+    let lost = AVIARY.try_with(|aviary| aviary.borrow_mut().lost());
+    // Foreign destructors run here, when the aviary is not borrowed any more.
+    let _ = guarded(|| drop(lost));
 }

@@ -1,19 +1,20 @@
 //! Our measurements in OpenDP: noninteractive ones, compositors, filters and interactive mechanisms.
 
 mod canary;
-mod guard;
 
-pub use canary::Canary;
-pub use guard::{Guard, GuardedComposition, GuardedQueryable, GuardedSession};
+#[cfg(test)]
+pub(crate) use canary::Canary;
 
 use std::sync::Arc;
 
-use odometer::Domain;
+use odometer::Space;
 use opendp::{
     core::{Function, Measurement as TheirMeasurement, MetricSpace, PrivacyMap as TheirMap},
     error::{Error as OpendpError, ErrorVariant, Fallible},
 };
 use queryable::{AskError, Root, Scope, guarded};
+
+use canary::Perch;
 
 use crate::{
     correspondence::Correspondence,
@@ -23,14 +24,18 @@ use crate::{
 };
 
 /// What an exported measurement answers: what the function gave, or why it gave nothing. OpenDP charges both.
-pub type Answered<A> = Result<<A as Guard>::Guarded, AskError>;
+pub type Answered<A> = Result<A, AskError>;
 
 /// A measurement of ours as an OpenDP measurement, for `>>`, `make_composition`, `make_adaptive_composition` and all the
 /// others.
 ///
-/// Distances come in exactly, losses go out rounded up. An answer that can be asked (a queryable, a session) keeps to the
-/// turns of OpenDP's sequential compositors, with everything it answers ([`Guard`]). The data are cloned once per
-/// invocation; the coins come from the operating system.
+/// Distances come in exactly, losses go out rounded up. The data are cloned once per invocation; the coins come from the
+/// operating system.
+///
+/// An answer that can be asked (a queryable, a session, a composition) keeps to the turns of OpenDP's sequential
+/// compositors, from its birth, with everything below it, and whoever got hold of a handle: each step asks the compositors
+/// above, and OpenDP's queryables that are made in a step ask them, too. OpenDP's compositors are bound to their thread,
+/// so on other threads the answer is [`AskError::WrongThread`].
 ///
 /// OpenDP's compositors run a child before they charge it, and charge no child that fails. So a failure is an answer: the
 /// OpenDP measurement gives `Ok(Err(..))` if the function fails or panics, or if the data are not in the domain. OpenDP's
@@ -43,7 +48,7 @@ pub type Answered<A> = Result<<A as Guard>::Guarded, AskError>;
 /// use opendp::{domains::{AtomDomain, VectorDomain}, metrics::SymmetricDistance, transformations::make_clamp};
 /// use opendp_bridge::{export, space};
 /// let bounded = VectorDomain::new(AtomDomain::new_closed((0, 100))?);
-/// let filter = Odometer::new(space(bounded, SymmetricDistance)?, Basic::new(PureDp)).filter(1, "1".parse()?)?;
+/// let filter = Odometer::new(space(bounded, SymmetricDistance)?, Basic::new(PureDp)).filter(1, "1")?;
 ///
 /// let clamp = make_clamp(VectorDomain::new(AtomDomain::<i32>::default()), SymmetricDistance, (0, 100))?;
 /// let pipeline = (clamp >> export(&filter)?)?;
@@ -63,17 +68,17 @@ where
     MI: SharedMetric,
     (DI, MI): MetricSpace,
     C: Correspondence,
-    A: Guard,
+    A: 'static,
 {
     let (ours, map) = (measurement.clone(), measurement.map().clone());
     let function = move |data: &DI::Carrier| {
         let unread = |error| theirs(ErrorVariant::FailedFunction, &error);
-        let canary = Canary::hatch()?;
-        let root = Root::from_os().map_err(unread)?;
+        let perch = Arc::new(Perch::hatch()?);
+        let root = Root::from_os().and_then(|root| root.under(perch));
         let mut started = false;
-        let answer = root.run([], |scope| {
+        let answer = root.map_err(unread)?.run([], |scope| {
             started = true;
-            answer(&ours, data, &canary, scope)
+            answer(&ours, data, scope)
         });
         match answer {
             Err(error) if !started => Err(unread(error)),
@@ -95,8 +100,8 @@ where
     };
     let space = measurement.space();
     TheirMeasurement::new(
-        space.domain.0.clone(),
-        space.metric.0.clone(),
+        space.domain().clone(),
+        space.metric().0.clone(),
         measurement.map().measure().theirs(),
         Function::new_fallible(function),
         TheirMap::new_fallible(privacy_map),
@@ -107,20 +112,18 @@ where
 fn answer<DI, MI, C, A>(
     ours: &Imported<DI, MI, C, A>,
     data: &DI::Carrier,
-    canary: &Canary,
     scope: &mut Scope<'_>,
 ) -> Answered<A>
 where
     DI: SharedDomain<Carrier: Clone>,
     MI: SharedMetric,
     C: Correspondence,
-    A: Guard,
+    A: 'static,
 {
-    if !guarded(|| ours.space().domain.contains(data))? {
+    if !guarded(|| ours.space().contains(data))? {
         return Err(AskError::failed("the data are not in the domain"));
     }
-    let answer = ours.run(&Arc::new(data.clone()), scope)?;
-    Ok(answer.guard(canary))
+    ours.run(&Arc::new(data.clone()), scope)
 }
 
 fn theirs(variant: ErrorVariant, error: &dyn std::error::Error) -> OpendpError {

@@ -32,11 +32,10 @@ use opendp_bridge::{
     theirs::{Approximate, Concentrated, Pure},
 };
 
-use queryable::AskError;
-
 use crate::support::Any;
 
 type Bit = AtomDomain<bool>;
+type Ours<MO> = Imported<Bit, DiscreteDistance, <MO as Counterpart>::Ours, bool>;
 type Theirs<MO> = Measurement<Bit, DiscreteDistance, MO, bool>;
 
 /// A measurement of theirs with this loss, that counts how often it ran.
@@ -69,7 +68,7 @@ fn both<MO>(
     measure: MO,
     loss: MO::Distance,
     ran: &Arc<AtomicUsize>,
-) -> Result<(Theirs<MO>, Imported<Bit, DiscreteDistance, MO::Ours, bool>), Any>
+) -> Result<(Theirs<MO>, Ours<MO>), Any>
 where
     MO: Counterpart + Measure<Distance: Clone + Send + Sync + 'static> + Send + Sync + 'static,
 {
@@ -90,7 +89,7 @@ fn one_their_filter_runs_before_it_checks_and_dies_of_a_refusal() -> Result<(), 
     assert!(filter.privacy_loss(1).is_err() && filter.invoke(cheap).is_err());
 
     let filter = Odometer::new(ours.space().clone(), Basic::new(PureDp))
-        .filter(1, "1".parse()?)?
+        .filter(1, "1")?
         .invoke(true)?;
     assert!(filter.launch(&ours).is_err());
     assert_eq!(ran.load(Ordering::SeqCst), 0);
@@ -122,7 +121,7 @@ fn two_their_sequential_odometer_has_no_interactive_children() -> Result<(), Any
 
     let odometer = Odometer::new(ours.space().clone(), Basic::new(ApproxZcdp));
     let session = odometer.open(true)?;
-    let child = session.launch(&odometer.filter(1, "(0.125, 0)".parse()?)?)?;
+    let child = session.launch(&odometer.filter(1, "(0.125, 0)")?)?;
     child.launch(&ours)?;
     Ok(())
 }
@@ -139,7 +138,7 @@ fn three_their_filter_cannot_compare_a_pair_that_overshoots_in_one_coordinate() 
     assert!(filter.invoke(cheap).is_err());
 
     let filter = Odometer::new(ours.space().clone(), Basic::new(ApproxDp))
-        .filter(1, "(1, 1e-6)".parse()?)?
+        .filter(1, "(1, 1e-6)")?
         .invoke(true)?;
     assert!(matches!(filter.launch(&ours), Err(LaunchError::Refused(_))));
     filter.launch(&ours_cheap)?;
@@ -164,10 +163,10 @@ fn four_an_unused_inner_filter_costs_nothing_unless_reserved() -> Result<(), Any
 
     let odometer = Odometer::new(space(Bit::default(), DiscreteDistance)?, Basic::new(PureDp));
     let session = odometer.open(true)?;
-    let _unused = session.nest_capped(1, "3".parse()?)?;
+    let _unused = session.nested("inner").capped(1, "3").open()?;
     assert_eq!(session.privacy_loss(&2)?.to_string(), "0");
     // Reserved, it costs as much as theirs, and beyond its distance the loss is infinite, not unknown.
-    let _reserved = session.launch(&odometer.filter(1, "3".parse()?)?)?;
+    let _reserved = session.launch(&odometer.filter(1, "3")?)?;
     assert_eq!(session.privacy_loss(&1)?.to_string(), "3");
     assert_eq!(session.privacy_loss(&2)?.bound(), &Epsilon::INFINITY);
     Ok(())
@@ -193,7 +192,7 @@ fn five_a_negative_loss_refunds_nothing_and_an_infinite_one_is_only_infinite() -
         Err(LaunchError::Map { .. })
     ));
     let filter = Odometer::new(ours_cost.space().clone(), Basic::new(PureDp))
-        .filter(1, "1".parse()?)?
+        .filter(1, "1")?
         .invoke(true)?;
     filter.launch(&ours_cost)?;
     assert!(matches!(
@@ -287,12 +286,12 @@ fn six_a_caught_panic_breaks_their_thread_and_not_ours() -> Result<(), Any> {
         })
     };
     let (attack, unrelated) = (free(|_| attack())?, free(unrelated)?);
-    let session = Odometer::new(attack.space().clone(), Basic::new(PureDp)).open(true)?;
+    let odometer = Odometer::new(attack.space().clone(), Basic::new(PureDp));
     assert_eq!(
-        session.launch(&attack),
-        Err(LaunchError::Failed(AskError::Panicked))
+        odometer.open(true)?.launch(&attack),
+        Err(LaunchError::Stopped { charged: true })
     );
-    assert_eq!(session.launch(&unrelated), Ok(true));
+    assert_eq!(odometer.open(true)?.launch(&unrelated), Ok(true));
     Ok(())
 }
 
@@ -302,7 +301,7 @@ fn eight_ten_thousand_tenths_are_a_thousand() -> Result<(), Any> {
 
     let odometer = Odometer::new(space(Bit::default(), DiscreteDistance)?, Basic::new(PureDp));
     let session = odometer.open(true)?;
-    let tenth = odometer.filter(1, "0.1".parse()?)?;
+    let tenth = odometer.filter(1, "0.1")?;
     for _ in 0..10_000 {
         session.launch(&tenth)?;
     }

@@ -13,7 +13,7 @@ use odometer::{LaunchError, Odometer};
 use opendp::{
     combinators::{
         make_adaptive_composition, make_approximate, make_fully_adaptive_composition,
-        make_privacy_filter, make_pureDP_to_zCDP,
+        make_pureDP_to_zCDP,
     },
     core::{Function, Measurement, OdometerAnswer, OdometerQuery, PrivacyMap},
     domains::AtomDomain,
@@ -23,8 +23,8 @@ use opendp::{
     metrics::DiscreteDistance,
 };
 use opendp_bridge::{
-    Built, Constructor, Interactive, Plain, compositor, interactive, interactive_with,
-    open_odometer, privacy_filter,
+    Built, Constructor, Interactive, Plain, TheirCompositor, compositor, interactive,
+    interactive_with, open_odometer,
     theirs::{Approximate, Concentrated, Pure},
 };
 use queryable::{AskError, Root};
@@ -118,14 +118,10 @@ fn sequential_coin() -> Constructor<SequentialCoin> {
     })
 }
 
-fn sequential_pair() -> Fallible<
-    Measurement<
-        AtomDomain<bool>,
-        DiscreteDistance,
-        Approximate<Concentrated>,
-        TheirQueryable<SequentialCoin, bool>,
-    >,
-> {
+type SequentialPair =
+    TheirCompositor<AtomDomain<bool>, DiscreteDistance, Approximate<Concentrated>, bool>;
+
+fn sequential_pair() -> Fallible<SequentialPair> {
     make_adaptive_composition(
         bit(),
         DiscreteDistance,
@@ -147,24 +143,6 @@ fn children_of_a_sequential_session_keep_to_its_turns() -> Result<(), Any> {
     Ok(())
 }
 
-/// An OpenDP measurement that answers a queryable with plain messages. Outsiders cannot construct OpenDP's queryables, so
-/// this one is an odometer's, whose one launch panics when it is asked for its map.
-fn panicking() -> Fallible<
-    Measurement<
-        AtomDomain<bool>,
-        DiscreteDistance,
-        Pure,
-        opendp::core::OdometerQueryable<Coin, bool, u32, f64>,
-    >,
-> {
-    let filter = make_privacy_filter(
-        make_fully_adaptive_composition(bit(), DiscreteDistance, Pure)?,
-        1,
-        10.0,
-    )?;
-    Ok(filter)
-}
-
 fn bomb() -> Constructor<Coin> {
     Constructor::new(|| {
         Measurement::new(
@@ -178,42 +156,100 @@ fn bomb() -> Constructor<Coin> {
 }
 
 #[test]
-fn a_panic_halts_only_the_one() -> Result<(), Any> {
-    let filter = privacy_filter("filter", panicking)?;
-    let session = Odometer::new(filter.space().clone(), Basic::new(PureDp)).open(true)?;
-    let (one, other) = (session.launch(&filter)?, session.launch(&filter)?);
-    let launch = |what: &Constructor<Coin>| OdometerQuery::Invoke(what.clone());
-    one.ask(launch(&coin(0.75)))?;
-    assert!(matches!(one.ask(launch(&bomb())), Err(AskError::Halted)));
-    assert!(matches!(
-        one.ask(launch(&coin(0.75))),
-        Err(AskError::Halted)
-    ));
-    other.ask(launch(&coin(0.75)))?;
-    session.launch(&filter)?.ask(launch(&coin(0.75)))?;
+fn a_panic_stops_what_is_on_the_same_data_and_nothing_else() -> Result<(), Any> {
+    let three = compositor("three", || make_compositor(vec![1.1; 3]))?;
+    let odometer = Odometer::new(three.space().clone(), Basic::new(PureDp));
+    let (session, others) = (odometer.open(true)?, odometer.open(true)?);
+    let (one, same) = (session.launch(&three)?, session.launch(&three)?);
+    let other = others.launch(&three)?;
+    one.ask(coin(0.75))?;
+    assert_eq!(one.ask(bomb()), Err(AskError::Halted));
+    // A hundred handles that were kept for this would tell a hundred things.
+    for stopped in [one, same] {
+        assert_eq!(stopped.ask(coin(0.75)), Err(AskError::Halted));
+    }
+    other.ask(coin(0.75))?;
+    others.launch(&three)?.ask(coin(0.75))?;
     Ok(())
 }
 
 #[test]
-fn their_filter_is_theirs() -> Result<(), Any> {
-    let filter = privacy_filter("their filter", || {
-        make_privacy_filter(
-            make_fully_adaptive_composition(bit(), DiscreteDistance, Pure)?,
-            1,
-            2.0,
-        )
+fn a_loss_that_their_odometer_tells_is_exactly_their_float() -> Result<(), Any> {
+    let odometer = open_odometer(&Root::from_os()?, PureDp, Plain, true, || {
+        make_fully_adaptive_composition::<_, _, _, bool>(bit(), DiscreteDistance, Pure)
     })?;
-    let child = filter.invoke(true)?;
-    child.ask(OdometerQuery::Invoke(coin(0.75)))?;
-    let OdometerAnswer::PrivacyLoss(loss) = child.ask(OdometerQuery::PrivacyLoss(1))? else {
+    odometer.ask(OdometerQuery::Invoke(coin(0.75)))?;
+    let OdometerAnswer::PrivacyLoss(loss) = odometer.ask(OdometerQuery::PrivacyLoss(1))? else {
         panic!();
     };
-    // Exactly OpenDP's float.
     let theirs = make_randomized_response_bool(0.75, false)?.map(&1)?;
     assert_eq!(loss, opendp_bridge::Correspondence::loss(&PureDp, &theirs)?);
-    // A second one passes the budget, and their filter dies of it.
-    assert!(child.ask(OdometerQuery::Invoke(coin(0.75))).is_err());
-    assert!(child.ask(OdometerQuery::PrivacyLoss(1)).is_err());
+    Ok(())
+}
+
+/// A constructor that waits for a thread which asks `handle`, and gives up soon.
+fn waiting(handle: &CoinQueryable) -> Constructor<Coin> {
+    let handle = handle.clone();
+    let build = move || {
+        let asked = std::thread::scope(|scope| scope.spawn(|| handle.ask(coin(0.75))).join());
+        assert!(matches!(
+            asked,
+            Ok(Err(AskError::Failed(_) | AskError::Halted))
+        ));
+        make_randomized_response_bool(0.75, false)
+    };
+    Constructor::new(build).within(Duration::from_millis(100))
+}
+
+type CoinQueryable = queryable::Queryable<Constructor<Coin>, bool>;
+
+fn is_overdue(asked: &Result<bool, AskError>) -> bool {
+    matches!(asked, Err(AskError::Failed(text)) if text.contains("in time"))
+}
+
+#[test]
+fn a_constructor_that_waits_for_a_thread_that_asks_the_same_object_is_given_up() -> Result<(), Any>
+{
+    let three = compositor("three", || make_compositor(vec![1.1; 3]))?;
+    let handle = three.invoke(true)?;
+    handle.ask(coin(0.75))?;
+    let asked = handle.ask(waiting(&handle));
+    assert!(is_overdue(&asked), "{asked:?}");
+    assert!(handle.ask(coin(0.75)).is_err());
+    Ok(())
+}
+
+#[test]
+fn a_constructor_that_waits_for_a_thread_that_asks_a_neighbour_is_given_up() -> Result<(), Any> {
+    let nested = interactive_with(
+        "nested",
+        PureDp,
+        Interactive(Built, Interactive(Built, Plain)),
+        || {
+            make_adaptive_composition::<_, _, _, TheirQueryable<Coin, bool>>(
+                bit(),
+                DiscreteDistance,
+                Pure,
+                1,
+                vec![2.2, 2.2],
+            )
+        },
+    )?;
+    let outer = nested.invoke(true)?;
+    let build = Constructor::new(|| make_compositor(vec![1.1, 1.1]));
+    let (one, neighbour) = (outer.ask(build.clone())?, outer.ask(build)?);
+    let asked = one.ask(waiting(&neighbour));
+    assert!(is_overdue(&asked), "{asked:?}");
+    Ok(())
+}
+
+#[test]
+fn a_constructor_that_takes_its_time_is_waited_for() -> Result<(), Any> {
+    let one = compositor("one", || make_compositor(vec![1.1]))?.invoke(true)?;
+    one.ask(Constructor::new(|| {
+        std::thread::sleep(Duration::from_millis(200));
+        make_randomized_response_bool(0.75, false)
+    }))?;
     Ok(())
 }
 
@@ -351,13 +387,11 @@ fn a_failure_inside_cannot_be_had_twice() -> Result<(), Any> {
 
 #[test]
 fn too_expensive_looks_the_same_whether_it_failed_or_not() -> Result<(), Any> {
-    let filter = privacy_filter("filter", panicking)?;
+    let one = compositor("one", || make_compositor(vec![1.1]))?;
     for way in [failed, panicked, || Ok(true)] {
-        let child = filter.invoke(true)?;
-        let launched = child.ask(OdometerQuery::Invoke(broken(100.0, way)));
-        assert!(matches!(launched, Err(AskError::Halted)));
-        let loss = child.ask(OdometerQuery::PrivacyLoss(1));
-        assert!(matches!(loss, Err(AskError::Halted)));
+        let child = one.invoke(true)?;
+        assert_eq!(child.ask(broken(100.0, way)), Err(AskError::Halted));
+        assert_eq!(child.ask(coin(0.75)), Err(AskError::Halted));
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! The bridge against real OpenDP, no mock.
 
+mod attacks;
+mod calibrate;
 mod combinators;
 mod defects;
 mod interactive;
@@ -11,3 +13,4 @@ mod pipelines;
 mod rounding;
 mod scenarios;
 mod support;
+mod turns;

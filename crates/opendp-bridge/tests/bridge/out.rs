@@ -1,9 +1,9 @@
 //! Ours in OpenDP: pipelines, compositions, conversions, and the turns of OpenDP's sequential compositors.
 
-use std::{any::Any as Whatever, rc::Rc};
+use std::any::Any as Whatever;
 
 use measures::{ApproxDp, ApproxZcdp, Basic, PrivacyMap, PureDp, Zcdp, fixed::Optimal};
-use odometer::{Compositor, LaunchError, Measurement, Odometer};
+use odometer::{Compositor, LaunchError, Measurement, Odometer, OpenError, Session};
 use opendp::{
     combinators::{
         make_adaptive_composition, make_composition, make_fix_delta,
@@ -17,7 +17,7 @@ use opendp::{
     transformations::{make_clamp, make_sum},
 };
 use opendp_bridge::{
-    GuardedQueryable, Imported, export, measurement, space,
+    Imported, OpendpSpace, TheirsIn, export, measurement, space,
     theirs::{Approximate, Concentrated, Pure},
 };
 use queryable::{
@@ -34,13 +34,12 @@ fn numbers() -> Fallible<Numbers> {
     Ok(VectorDomain::new(AtomDomain::new_closed((0, 10))?))
 }
 
+type Counter = Imported<Numbers, SymmetricDistance, ApproxZcdp, Queryable<(), u32>>;
+
 /// A machine of ours that counts how often it was asked.
-fn counter(
-    loss: &str,
-) -> Result<Imported<Numbers, SymmetricDistance, ApproxZcdp, Queryable<(), u32>>, Any> {
+fn counter(loss: &str) -> Result<Counter, Any> {
     let space = space(numbers()?, SymmetricDistance)?;
-    let metric = space.metric.clone();
-    let map = PrivacyMap::constant_up_to(metric, ApproxZcdp, 1, loss.parse()?);
+    let map = PrivacyMap::constant_up_to(ApproxZcdp, 1, loss)?;
     Ok(Measurement::new("counter", space, map, |_, scope| {
         let mut asked = 0;
         scope.spawn(machine(move |(), _| {
@@ -53,7 +52,7 @@ fn counter(
 #[test]
 fn a_filter_of_ours_at_the_end_of_their_pipeline() -> Result<(), Any> {
     let space = space(numbers()?, SymmetricDistance)?;
-    let filter = Odometer::new(space, Basic::new(Zcdp)).filter(2, "1".parse()?)?;
+    let filter = Odometer::new(space, Basic::new(Zcdp)).filter(2, "1")?;
     let clamp = make_clamp(
         VectorDomain::new(AtomDomain::<i32>::default()),
         SymmetricDistance,
@@ -95,10 +94,10 @@ fn a_filter_of_ours_at_the_end_of_their_pipeline() -> Result<(), Any> {
 #[test]
 fn losses_go_out_rounded_up() -> Result<(), Any> {
     let space = space(numbers()?, SymmetricDistance)?;
-    let filter = Odometer::new(space.clone(), Basic::new(PureDp)).filter(1, "0.3".parse()?)?;
+    let filter = Odometer::new(space.clone(), Basic::new(PureDp)).filter(1, "0.3")?;
     let d_out = export(&filter)?.map(&1)?;
     assert!(exact::Exact::try_from(d_out)? >= "0.3".parse()? && d_out <= 0.3f64.next_up());
-    let filter = Odometer::new(space, Basic::new(ApproxDp)).filter(1, "(0.3, 1e-7)".parse()?)?;
+    let filter = Odometer::new(space, Basic::new(ApproxDp)).filter(1, "(0.3, 1e-7)")?;
     let (epsilon, delta) = export(&filter)?.map(&1)?;
     assert!(exact::Exact::try_from(epsilon)? >= "0.3".parse()?);
     assert!(exact::Exact::try_from(delta)? >= "1e-7".parse()?);
@@ -106,9 +105,9 @@ fn losses_go_out_rounded_up() -> Result<(), Any> {
 }
 
 #[test]
-fn values_need_no_guard() -> Result<(), Any> {
+fn values_are_values() -> Result<(), Any> {
     let space = space(numbers()?, SymmetricDistance)?;
-    let map = PrivacyMap::linear(space.metric.clone(), PureDp, "0.5".parse()?);
+    let map = PrivacyMap::linear(PureDp, "0.5")?;
     let size = Measurement::new("size", space, map, |data, _| Ok(data.len()));
     let three = make_composition(vec![export(&size)?, export(&size)?, export(&size)?])?;
     assert_eq!(three.invoke(&vec![1, 2])?, [Ok(2), Ok(2), Ok(2)]);
@@ -122,10 +121,8 @@ fn values_need_no_guard() -> Result<(), Any> {
 
 /// Ours as an OpenDP measurement by hand, without the canary.
 fn unguarded(
-    ours: &Imported<Numbers, SymmetricDistance, ApproxZcdp, Queryable<(), u32>>,
-) -> Fallible<
-    TheirMeasurement<Numbers, SymmetricDistance, Approximate<Concentrated>, Queryable<(), u32>>,
-> {
+    ours: &Counter,
+) -> Fallible<TheirsIn<Numbers, SymmetricDistance, ApproxZcdp, Queryable<(), u32>>> {
     let ours = ours.clone();
     TheirMeasurement::new(
         numbers()?,
@@ -168,7 +165,7 @@ fn with_the_canary_it_does_not() -> Result<(), Any> {
         losses,
     )?
     .invoke(&vec![])?;
-    let first: GuardedQueryable<(), u32> = parent.eval(&child)??;
+    let first: Queryable<(), u32> = parent.eval(&child)??;
     assert_eq!(first.ask(()), Ok(1));
     assert_eq!(first.ask(()), Ok(2));
     let second = parent.eval(&child)??;
@@ -186,13 +183,12 @@ fn with_the_canary_it_does_not() -> Result<(), Any> {
 #[test]
 fn under_their_concurrent_compositors_all_children_answer() -> Result<(), Any> {
     let space = space(numbers()?, SymmetricDistance)?;
-    let filter =
-        export(&Odometer::new(space.clone(), Basic::new(PureDp)).filter(1, "1".parse()?)?)?;
+    let filter = export(&Odometer::new(space.clone(), Basic::new(PureDp)).filter(1, "1")?)?;
     let mut odometer = make_fully_adaptive_composition(numbers()?, SymmetricDistance, Pure)?
         .invoke(&vec![1, 2])?;
     let (one, two) = (odometer.invoke(filter.clone())??, odometer.invoke(filter)??);
     assert_eq!(odometer.privacy_loss(1)?, 2.0);
-    let map = PrivacyMap::linear(space.metric.clone(), PureDp, "0.5".parse()?);
+    let map = PrivacyMap::linear(PureDp, "0.5")?;
     let size = Measurement::new("size", space, map, |data, _| Ok(data.len()));
     for session in [&one, &two, &one, &two] {
         assert_eq!(session.launch(&size)?, 2);
@@ -204,11 +200,13 @@ fn under_their_concurrent_compositors_all_children_answer() -> Result<(), Any> {
 /// What their compositors' children look like from outside.
 type Poly = Box<dyn Whatever>;
 
+type ExportedSession = Session<OpendpSpace<Numbers, SymmetricDistance>, Basic<ApproxZcdp>>;
+
 #[test]
 fn what_our_children_spawn_inherits_the_turns() -> Result<(), Any> {
     // A session of ours under a sequential compositor of theirs, and a machine launched in that session.
     let space = space(numbers()?, SymmetricDistance)?;
-    let filter = Odometer::new(space, Basic::new(ApproxZcdp)).filter(1, "(1, 0)".parse()?)?;
+    let filter = Odometer::new(space, Basic::new(ApproxZcdp)).filter(1, "(1, 0)")?;
     let child = export(&filter)?.into_poly();
     let mut parent = make_adaptive_composition::<_, _, _, Poly>(
         numbers()?,
@@ -218,16 +216,12 @@ fn what_our_children_spawn_inherits_the_turns() -> Result<(), Any> {
         vec![(1.0, 0.0); 2],
     )?
     .invoke(&vec![])?;
-    let session: Result<opendp_bridge::GuardedSession<_, _, Basic<ApproxZcdp>>, AskError> =
-        parent.eval_poly(&child)?;
+    let session: Result<ExportedSession, AskError> = parent.eval_poly(&child)?;
     let session = session?;
-    let nested = session.nest_capped(1, "(0.5, 0)".parse()?)?;
+    let nested = session.nested("inner").capped(1, "(0.5, 0)").open()?;
     let grandchild = nested.launch(&counter("(0.25, 0)")?)?;
     assert_eq!(grandchild.ask(()), Ok(1));
-    assert_eq!(
-        nested.remaining(&1)?.map(|left| left.to_string()),
-        Some("(0.25, 0)".into())
-    );
+    assert_eq!(nested.remaining(&1)?.text(), Some("(0.25, 0)".into()));
 
     parent.eval(&child)?;
     assert_eq!(grandchild.ask(()), Err(AskError::OutOfTurn));
@@ -237,12 +231,19 @@ fn what_our_children_spawn_inherits_the_turns() -> Result<(), Any> {
         Err(refused.clone())
     );
     assert_eq!(
-        session.nest_capped(1, "(0.1, 0)".parse()?).map(drop),
+        session
+            .nested("inner")
+            .capped(1, "(0.1, 0)")
+            .open()
+            .map(drop)
+            .map_err(LaunchError::from),
+        Err(OpenError::Unusable(AskError::OutOfTurn).into())
+    );
+    assert_eq!(
+        nested.launch(&counter("(0.1, 0)")?).map(drop),
         Err(refused.clone())
     );
-    assert_eq!(nested.launch(&counter("(0.1, 0)")?).map(drop), Err(refused));
-    // Nothing was charged for what was refused.
-    assert_eq!(session.privacy_loss(&1)?.to_string(), "(0.25, 0)");
+    assert_eq!(session.privacy_loss(&1).map(drop), Err(refused));
     Ok(())
 }
 
@@ -253,16 +254,9 @@ fn what_their_code_spawns_inside_of_ours_inherits_the_turns() -> Result<(), Any>
         TheirMeasurement<Numbers, SymmetricDistance, Approximate<Concentrated>, bool>,
         bool,
     >;
-    struct Theirs(Rc<Inner>);
-    impl opendp_bridge::Guard for Theirs {
-        type Guarded = Inner;
-        fn guard(self, _: &opendp_bridge::Canary) -> Inner {
-            (*self.0).clone()
-        }
-    }
     let space = space(numbers()?, SymmetricDistance)?;
-    let map = PrivacyMap::constant_up_to(space.metric.clone(), ApproxZcdp, 1, "(0.5, 0)".parse()?);
-    let maker: Imported<_, _, _, Queryable<(), Theirs>> =
+    let map = PrivacyMap::constant_up_to(ApproxZcdp, 1, "(0.5, 0)")?;
+    let maker: Imported<_, _, _, Queryable<(), Inner>> =
         Measurement::new("maker", space, map, |data, scope| {
             let data = data.clone();
             scope.spawn(machine(move |(), _| {
@@ -271,7 +265,6 @@ fn what_their_code_spawns_inside_of_ours_inherits_the_turns() -> Result<(), Any>
                 let measure = Approximate(Concentrated);
                 make_adaptive_composition(domain, SymmetricDistance, measure, 1, losses)
                     .and_then(|inner| inner.invoke(&data))
-                    .map(|inner| Theirs(Rc::new(inner)))
                     .map_err(|_| AskError::failed("no"))
             }))
         });
@@ -306,23 +299,20 @@ fn what_their_code_spawns_inside_of_ours_inherits_the_turns() -> Result<(), Any>
 #[test]
 fn what_went_out_does_not_come_back_in() -> Result<(), Any> {
     let space = space(numbers()?, SymmetricDistance)?;
-    let map = PrivacyMap::linear(space.metric.clone(), PureDp, "0.5".parse()?);
+    let map = PrivacyMap::linear(PureDp, "0.5")?;
     let size = Measurement::new("size", space, map, |data, _| Ok(data.len()));
     let back = measurement("back", move || export(&size))?;
     let session = Odometer::new(back.space().clone(), Basic::new(PureDp)).open(vec![1])?;
-    assert_eq!(
-        session.launch(&back),
-        Err(LaunchError::Failed(AskError::failed(
-            "OpenDP: FailedFunction"
-        )))
-    );
+    // To us, OpenDP's code has failed on data.
+    let stopped = LaunchError::Stopped { charged: true };
+    assert_eq!(session.launch(&back), Err(stopped));
     Ok(())
 }
 
 #[test]
 fn their_filter_over_ours() -> Result<(), Any> {
     let space = space(numbers()?, SymmetricDistance)?;
-    let half = export(&Odometer::new(space, Basic::new(PureDp)).filter(1, "0.5".parse()?)?)?;
+    let half = export(&Odometer::new(space, Basic::new(PureDp)).filter(1, "0.5")?)?;
     let odometer = make_fully_adaptive_composition(numbers()?, SymmetricDistance, Pure)?;
     let mut filter = make_privacy_filter(odometer, 1, 1.0)?.invoke(&vec![1])?;
     filter.invoke(half.clone())??;
@@ -336,7 +326,7 @@ fn a_compositor_of_ours_with_a_rule_that_opendp_does_not_have() -> Result<(), An
     // Thirty children of loss 0.1, composed optimally for losses fixed in advance.
     let space = space(numbers()?, SymmetricDistance)?;
     let rule = Optimal::new("1e-6".parse()?)?;
-    let losses = vec!["(0.1, 0)".parse()?; 30];
+    let losses = vec!["(0.1, 0)"; 30];
     let thirty = Compositor::new(space.clone(), rule, 1, losses).measurement()?;
     let out = export(&thirty)?;
     let (epsilon, delta) = out.map(&1)?;
@@ -351,7 +341,7 @@ fn a_compositor_of_ours_with_a_rule_that_opendp_does_not_have() -> Result<(), An
     )?
     .invoke(&vec![1, 2])?;
     let composition = parent.eval(&out)??;
-    let map = PrivacyMap::constant_up_to(space.metric.clone(), ApproxDp, 1, "(0.1, 0)".parse()?);
+    let map = PrivacyMap::constant_up_to(ApproxDp, 1, "(0.1, 0)")?;
     let size = Measurement::new("size", space, map, |data, _| Ok(data.len()));
     for left in (0..30).rev() {
         assert_eq!(composition.launch(&size)?, 2);
@@ -370,7 +360,7 @@ type Way = fn(bool) -> Result<(), AskError>;
 /// Randomized response, ε = ln 3, that answers, or fails in some way.
 fn failing(way: Way) -> Result<Imported<AtomDomain<bool>, DiscreteDistance, PureDp, ()>, Any> {
     let space = space(AtomDomain::<bool>::default(), DiscreteDistance)?;
-    let map = PrivacyMap::constant_up_to(space.metric.clone(), PureDp, 1, "1.1".parse()?);
+    let map = PrivacyMap::constant_up_to(PureDp, 1, "1.1")?;
     let lie = Bit::new(Probability::new(1, 4)?);
     Ok(Measurement::new(
         "failing",
@@ -422,24 +412,5 @@ fn a_failure_is_an_answer_and_opendp_charges_it() -> Result<(), Any> {
         let _either = (filter.invoke(child.clone())?, filter.invoke(child.clone())?);
         assert!(filter.invoke(child).is_err());
     }
-    Ok(())
-}
-
-#[test]
-fn a_guard_that_panics_is_charged_too() -> Result<(), Any> {
-    struct Bomb;
-    impl opendp_bridge::Guard for Bomb {
-        type Guarded = ();
-        fn guard(self, _: &opendp_bridge::Canary) {
-            panic!("in the guard");
-        }
-    }
-    let space = space(numbers()?, SymmetricDistance)?;
-    let map = PrivacyMap::linear(space.metric.clone(), PureDp, "1".parse()?);
-    let bomb = export(&Measurement::new("bomb", space, map, |_, _| Ok(Bomb)))?;
-    let mut odometer =
-        make_fully_adaptive_composition(numbers()?, SymmetricDistance, Pure)?.invoke(&vec![])?;
-    assert_eq!(odometer.invoke(bomb)?, Err(AskError::Panicked));
-    assert_eq!(odometer.privacy_loss(1)?, 1.0);
     Ok(())
 }

@@ -183,7 +183,7 @@ impl Measure for Bits {
     }
 }
 
-/// Pure privacy in another unit: 004 Thm 3.6, 000 Thm 1.19.
+/// Pure privacy in another unit: \[RRUV16\] Thm 3.6, \[HST+23\] Thm 1.19.
 impl Additive for Bits {
     const INTERLEAVING: Interleaving = Interleaving::Concurrent;
 
@@ -262,7 +262,7 @@ fn a_measure_of_ours_gets_opendp_s_noise() -> Result<(), Any> {
 #[test]
 fn a_measure_of_ours_goes_out_exactly() -> Result<(), Any> {
     let space = space(AtomDomain::<bool>::default(), DiscreteDistance)?;
-    let map = OurMap::linear(space.metric.clone(), Bits, NumberOfBits("0.1".parse()?));
+    let map = OurMap::linear(Bits, NumberOfBits("0.1".parse()?));
     let truth = Measurement::new("truth", space, map, |x, _| Ok(**x));
     assert_eq!(export(&truth)?.map(&3)?, NumberOfBits("0.3".parse()?));
     Ok(())

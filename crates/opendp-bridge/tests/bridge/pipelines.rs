@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use measures::{Basic, LossError, MapError, PureDp};
-use odometer::{LaunchError, Odometer};
+use odometer::{LaunchError, Odometer, OpenError, Watch};
 use opendp::{
     core::{Function, Measurement, PrivacyMap, StabilityMap, Transformation},
     domains::{AtomDomain, VectorDomain},
@@ -18,7 +18,7 @@ use opendp::{
     metrics::{AbsoluteDistance, DiscreteDistance, SymmetricDistance},
     transformations::{make_clamp, make_count, make_sum},
 };
-use opendp_bridge::{BridgeError, measurement, space, theirs::Pure, transformation};
+use opendp_bridge::{BridgeError, measurement, space, theirs::Pure, total_transformation};
 use queryable::AskError;
 
 use crate::support::{Any, coin};
@@ -50,7 +50,7 @@ fn noisy_sum(
 
 #[test]
 fn a_transformation_then_an_odometer_then_a_filter() -> Result<(), Any> {
-    let clamp = transformation(|| make_clamp(any(), SymmetricDistance, (0, 10)))?;
+    let clamp = total_transformation(|| make_clamp(any(), SymmetricDistance, (0, 10)))?;
     let sum = measurement("noisy sum", noisy_sum(10, 20.0))?;
     let odometer = Odometer::new(clamp.output().clone(), Basic::new(PureDp));
     let pipeline = (&clamp >> &odometer)?;
@@ -60,7 +60,7 @@ fn a_transformation_then_an_odometer_then_a_filter() -> Result<(), Any> {
     assert_eq!(session.before.privacy_loss(&1)?.to_string(), "0.5");
     assert_eq!(session.before.privacy_loss(&3)?.to_string(), "1.5");
 
-    let filtered = pipeline.filter(1, "1".parse()?)?.invoke(vec![5, 500])?;
+    let filtered = pipeline.filter(1, "1")?.invoke(vec![5, 500])?;
     filtered.launch(&sum)?;
     filtered.launch(&sum)?;
     assert!(matches!(
@@ -72,7 +72,7 @@ fn a_transformation_then_an_odometer_then_a_filter() -> Result<(), Any> {
 
 #[test]
 fn a_stability_map_multiplies() -> Result<(), Any> {
-    let twice = transformation(|| {
+    let twice = total_transformation(|| {
         let both = |data: &Vec<i32>| [data.clone(), data.clone()].concat();
         let stability = StabilityMap::new_from_constant(2);
         Transformation::new(
@@ -108,7 +108,7 @@ fn domains_metrics_and_their_parameters_are_compared() -> Result<(), Any> {
     assert_eq!(session.privacy_loss(&1)?.to_string(), "0");
     // Data outside of the domain are refused at the door.
     let outside = Odometer::new(ten.space().clone(), Basic::new(PureDp)).open(vec![11]);
-    assert!(matches!(outside, Err(LaunchError::NotInDomain { .. })));
+    assert!(matches!(outside, Err(OpenError::NotInSpace { .. })));
     Ok(())
 }
 
@@ -133,7 +133,7 @@ fn senseless_and_failing_maps_are_typed_errors_and_refuse_the_launch() -> Result
     for senseless in [f64::NAN, -0.5, f64::NEG_INFINITY] {
         let measurement = with_map(move |_| Ok(senseless))?;
         let session = Odometer::new(measurement.space().clone(), Basic::new(PureDp))
-            .filter(1, "1".parse()?)?
+            .filter(1, "1")?
             .invoke(true)?;
         let refused = session.launch(&measurement).unwrap_err();
         let LaunchError::Map {
@@ -158,7 +158,8 @@ fn senseless_and_failing_maps_are_typed_errors_and_refuse_the_launch() -> Result
 }
 
 #[test]
-fn of_an_error_at_release_only_the_kind_is_kept_and_the_charge_stays() -> Result<(), Any> {
+fn of_an_error_at_release_only_the_operator_learns_the_kind_and_the_charge_stays() -> Result<(), Any>
+{
     let leaky = measurement("leaky", || {
         Measurement::new(
             AtomDomain::<i32>::default(),
@@ -170,13 +171,17 @@ fn of_an_error_at_release_only_the_kind_is_kept_and_the_charge_stays() -> Result
             PrivacyMap::new(|_: &u32| 0.25),
         )
     })?;
-    let session = Odometer::new(leaky.space().clone(), Basic::new(PureDp)).open(42)?;
-    let error = session.launch(&leaky).unwrap_err();
-    assert_eq!(
-        error,
-        LaunchError::Failed(AskError::failed("OpenDP: FailedCast"))
-    );
+    let kind = AskError::failed("OpenDP: FailedCast");
+    let watch = Watch::new();
+    let session = Odometer::new(leaky.space().clone(), Basic::new(PureDp))
+        .watched(&watch)
+        .open(42)?;
+    let stopped = LaunchError::Stopped { charged: true };
+    assert_eq!(session.launch(&leaky), Err(stopped));
+    assert_eq!(watch.failures()[0].error, kind);
     assert_eq!(session.privacy_loss(&1)?.to_string(), "0.25");
+    // Outside of any session it is the caller's own.
+    assert_eq!(leaky.invoke(42), Err(LaunchError::Failed(kind)));
     Ok(())
 }
 
@@ -231,25 +236,24 @@ fn a_panic_is_contained_and_later_launches_on_the_thread_work() -> Result<(), An
             PrivacyMap::new(|_: &u32| 0.5),
         )
     })?;
-    let session = Odometer::new(fine.space().clone(), Basic::new(PureDp)).open(true)?;
-    assert_eq!(
-        session.launch(&broken),
-        Err(LaunchError::Failed(AskError::Panicked))
-    );
+    let odometer = Odometer::new(fine.space().clone(), Basic::new(PureDp));
+    let (session, others) = (odometer.open(true)?, odometer.open(true)?);
+    let stopped = LaunchError::Stopped { charged: true };
+    assert_eq!(session.launch(&broken), Err(stopped));
     for _ in 0..3 {
-        session.launch(&fine)?;
+        others.launch(&fine)?;
     }
-    assert_eq!(session.launches()?.iter().map(|run| run.1).sum::<u64>(), 4);
+    assert_eq!(others.launches()?.iter().map(|run| run.1).sum::<u64>(), 3);
     Ok(())
 }
 
 #[test]
 fn code_that_sees_data_may_not_use_our_sessions_before_or_after_a_panic() -> Result<(), Any> {
-    let session = Odometer::new(
+    let odometer = Odometer::new(
         space(AtomDomain::<bool>::default(), DiscreteDistance)?,
         Basic::new(PureDp),
-    )
-    .open(true)?;
+    );
+    let session = odometer.open(true)?;
     let stolen = session.clone();
     let spy = measurement("spy", move || {
         let stolen = stolen.clone();
@@ -274,10 +278,8 @@ fn code_that_sees_data_may_not_use_our_sessions_before_or_after_a_panic() -> Res
     })?;
     assert_eq!(session.launch(&spy), Ok(true));
     for _ in 0..2 {
-        assert_eq!(
-            session.launch(&broken),
-            Err(LaunchError::Failed(AskError::Panicked))
-        );
+        let stopped = LaunchError::Stopped { charged: true };
+        assert_eq!(odometer.open(true)?.launch(&broken), Err(stopped));
         assert_eq!(session.launch(&spy), Ok(true));
     }
     Ok(())
@@ -294,7 +296,7 @@ fn two_threads_share_one_filter_and_spend_it_to_zero() -> Result<(), Any> {
             >> make_laplace::<_, _, Pure>(number, metric, 8.0, None)?
     })?;
     let session = Odometer::new(count.space().clone(), Basic::new(PureDp))
-        .filter(1, "10".parse()?)?
+        .filter(1, "10")?
         .invoke(vec![1; 50])?;
     let answered: usize = std::thread::scope(|scope| {
         let ask = || (0..60).filter(|_| session.launch(&count).is_ok()).count();

@@ -6,13 +6,13 @@ use odometer::{LaunchError, Measurement, Odometer, Session};
 use opendp::{
     domains::AtomDomain, measurements::make_randomized_response_bool, metrics::DiscreteDistance,
 };
-use opendp_bridge::{Imported, OpendpDomain, OpendpMetric, OpendpSpace, measurement, space};
+use opendp_bridge::{Imported, OpendpSpace, measurement, space};
 use queryable::machine;
 
 use crate::support::Any;
 
 type Bit = AtomDomain<bool>;
-type BitSession = Session<OpendpDomain<Bit>, OpendpMetric<DiscreteDistance>, Basic<PureDp>>;
+type BitSession = Session<OpendpSpace<Bit, DiscreteDistance>, Basic<PureDp>>;
 type Filter = Imported<Bit, DiscreteDistance, PureDp, BitSession>;
 
 fn bit() -> Result<OpendpSpace<Bit, DiscreteDistance>, Any> {
@@ -27,7 +27,7 @@ fn coin(truth: f64) -> Result<Imported<Bit, DiscreteDistance, PureDp, bool>, Any
 
 fn filter(name: &'static str, budget: &str) -> Result<Filter, Any> {
     let odometer = Odometer::new(bit()?, Basic::new(PureDp)).named(name);
-    Ok(odometer.filter(1, budget.parse()?)?)
+    Ok(odometer.filter(1, budget)?)
 }
 
 /// OpenDP: `test_sequential_composition`. Theirs has fixed slots of 0.1, 0.1, 0.3 and 0.5; a filter of 1 has room for
@@ -62,7 +62,7 @@ fn children_that_are_compositors_themselves() -> Result<(), Any> {
 /// its children later, see `defects.rs`; ours can.)
 #[test]
 fn interactive_post_processing_under_a_sequential_rule() -> Result<(), Any> {
-    let map = PrivacyMap::constant_up_to(bit()?.metric, ApproxZcdp, 1, "(1, 1e-7)".parse()?);
+    let map = PrivacyMap::constant_up_to(ApproxZcdp, 1, "(1, 1e-7)")?;
     let not = Measurement::new("not", bit()?, map.clone(), |data, scope| {
         let secret = **data;
         let inner = scope.spawn(machine(move |(), _| Ok(!secret)))?;
@@ -72,7 +72,7 @@ fn interactive_post_processing_under_a_sequential_rule() -> Result<(), Any> {
     assert!(session.launch(&not)?);
     assert_eq!(session.privacy_loss(&1)?.bound(), &"(1, 1e-7)".parse()?);
     let filter = Odometer::new(bit()?, Basic::new(ApproxZcdp))
-        .filter(1, "(1, 1e-7)".parse()?)?
+        .filter(1, "(1, 1e-7)")?
         .invoke(false)?;
     assert!(filter.launch(&not)?);
 

@@ -1,16 +1,14 @@
 //! What the tests share.
 
 use measures::{Additive, Basic};
-use odometer::Odometer;
+use odometer::{Odometer, Space};
 use opendp::{
-    core::{Domain, Measurement, Metric},
-    domains::AtomDomain,
-    error::Fallible,
-    measurements::make_randomized_response_bool,
+    core::Measurement, domains::AtomDomain, measurements::make_randomized_response_bool,
     metrics::DiscreteDistance,
 };
 use opendp_bridge::{
-    Constructor, Correspondence, Counterpart, OpendpDistance, measurement, theirs,
+    Build, Constructor, Correspondence, Counterpart, OpendpDistance, SharedDomain, SharedMetric,
+    measurement, theirs,
 };
 
 pub type Any = Box<dyn std::error::Error + Send + Sync>;
@@ -26,15 +24,13 @@ pub fn coin(truth: f64) -> Constructor<Coin> {
 /// exactly what OpenDP's own map says.
 pub fn through<DI, MI, MO, TO>(
     name: &'static str,
-    constructor: impl Fn() -> Fallible<Measurement<DI, MI, MO, TO>> + Clone + Send + Sync + 'static,
+    constructor: impl Build<Measurement<DI, MI, MO, TO>> + Clone,
     data: DI::Carrier,
     d_in: MI::Distance,
 ) -> Result<TO, Any>
 where
-    DI: Domain + Send + Sync + 'static,
-    DI::Carrier: Send + Sync + 'static,
-    MI: Metric + Send + Sync + 'static,
-    MI::Distance: OpendpDistance,
+    DI: SharedDomain,
+    MI: SharedMetric,
     MO: Counterpart<Ours: Additive> + 'static,
     TO: Send + 'static,
 {
@@ -44,8 +40,8 @@ where
     let expected = measure.loss(&d_out)?;
 
     let ours = measurement(name, constructor)?;
-    assert_eq!(ours.space().domain.0, theirs.input_domain);
-    assert_eq!(ours.space().metric.0, theirs.input_metric);
+    assert_eq!(*ours.space().domain(), theirs.input_domain);
+    assert_eq!(ours.space().metric().0, theirs.input_metric);
     let session = Odometer::new(ours.space().clone(), Basic::new(measure)).open(data)?;
     let answer = session.launch(&ours)?;
     let exact = d_in.exact()?;

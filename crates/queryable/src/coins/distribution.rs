@@ -13,7 +13,7 @@ use super::probability::Probability;
 /// A distribution that a machine may draw from.
 ///
 /// `sample` and the enumeration must describe the same law: the first runs in production, the second is what an
-/// auditor checks. A distribution with infinitely many outcomes enumerates the first of them and bounds the rest by
+/// auditor checks. [`laws`](super::laws) checks that they do: run it on distributions of your own. A distribution with infinitely many outcomes enumerates the first of them and bounds the rest by
 /// [`missing`](Self::missing).
 ///
 /// ```
@@ -182,7 +182,7 @@ pub enum DistributionError {
     #[error("a distribution needs at least one outcome")]
     Empty,
     /// The weights are not a distribution.
-    #[error("the probabilities sum to {sum}, not to 1")]
+    #[error("the probabilities sum to {:.40}, not to 1", .sum.to_string())]
     NotNormalized {
         /// Their sum.
         sum: RBig,

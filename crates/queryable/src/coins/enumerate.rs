@@ -40,6 +40,14 @@ pub enum EnumerateError {
         /// How many were allowed.
         limit: usize,
     },
+    /// A run draws more often than [`Script::DEFAULT_DRAWS`], or than its program allowed.
+    #[error(
+        "a run draws more than {limit} times: if it draws until it likes the outcome, bound the number of tries"
+    )]
+    TooManyDraws {
+        /// How many draws were allowed.
+        limit: usize,
+    },
     /// A run did not branch as an earlier run had.
     #[error("{0}")]
     Script(String),
@@ -83,6 +91,9 @@ pub fn enumerate<R>(
             return Err(EnumerateError::TooManyRuns { limit });
         }
         let result = program(&script);
+        if let Some(limit) = script.overdrawn() {
+            return Err(EnumerateError::TooManyDraws { limit });
+        }
         if let Some(fault) = script.fault() {
             return Err(EnumerateError::Script(fault));
         }

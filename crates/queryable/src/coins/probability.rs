@@ -78,7 +78,8 @@ impl TryFrom<RBig> for Probability {
 
     fn try_from(value: RBig) -> Result<Self, NotAProbability> {
         if value < RBig::ZERO || value > RBig::ONE {
-            return Err(NotAProbability(value.to_string()));
+            // The number may be as long as somebody likes; what is shown of it is not.
+            return Err(NotAProbability(format!("{:.40}", value.to_string())));
         }
         Ok(Self(value))
     }

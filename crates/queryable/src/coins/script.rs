@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use dashu_ratio::RBig;
+
 use super::{distribution::Distribution, probability::Probability};
 use crate::{
     error::AskError,
@@ -38,10 +40,16 @@ pub struct Branch {
 pub struct Script(Arc<Mutex<Tape>>);
 
 struct Tape {
+    /// How many draws there may be.
+    limit: usize,
+    /// How many outcomes of a draw are told apart.
+    outcomes: usize,
     /// What an earlier run drew; this run must branch alike there. The last choice may be new.
     prefix: Vec<Expected>,
     branches: Vec<Branch>,
     fault: Option<Cow<'static, str>>,
+    /// Whether the fault is one draw too many.
+    overdrawn: bool,
 }
 
 struct Expected {
@@ -63,6 +71,9 @@ impl Expected {
 }
 
 impl Script {
+    /// How many draws a run may make, unless [`at_most`](Self::at_most) says otherwise.
+    pub const DEFAULT_DRAWS: usize = 1 << 14;
+
     /// Takes these choices, then the first possible outcome of every further draw.
     pub fn new(choices: Vec<usize>) -> Self {
         Self::with_prefix(
@@ -96,10 +107,56 @@ impl Script {
 
     fn with_prefix(prefix: impl Iterator<Item = Expected>) -> Self {
         Self(Arc::new(Mutex::new(Tape {
+            limit: Self::DEFAULT_DRAWS,
+            outcomes: usize::MAX,
             prefix: prefix.collect(),
             branches: Vec::new(),
             fault: None,
+            overdrawn: false,
         })))
+    }
+
+    /// Allows this many draws. One more is a fault: a machine that draws until it likes the outcome would not end.
+    ///
+    /// ```
+    /// use queryable::{Root, coins::{Bit, Script}, machine};
+    /// let script = Script::new(vec![]).at_most(100);
+    /// let stubborn = machine(|(), scope| {
+    ///     while !scope.draw(&Bit::fair())? {} // the first outcome is `false`
+    ///     Ok(())
+    /// });
+    /// assert!(Root::scripted(&script).spawn(stubborn)?.ask(()).is_err());
+    /// assert_eq!(script.overdrawn(), Some(100));
+    /// # Ok::<(), queryable::AskError>(())
+    /// ```
+    pub fn at_most(self, draws: usize) -> Self {
+        lock(&self.0).limit = draws;
+        self
+    }
+
+    /// Cuts every draw to its first outcomes, at most this many (at least one); the rest is [missing](Branch::missing). For
+    /// noise with more outcomes than one cares to enumerate.
+    ///
+    /// ```
+    /// use queryable::{Root, coins::{Probability, Uniform, enumerate}};
+    /// let noise = Uniform::below(100)?;
+    /// let all = enumerate(10, |script| {
+    ///     let script = script.clone().cut_to(3);
+    ///     Root::scripted(&script).run([], |scope| scope.draw(&noise))
+    /// })?;
+    /// assert_eq!(all.runs.len(), 3);
+    /// assert_eq!(all.missing, Probability::new(97, 100)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cut_to(self, outcomes: usize) -> Self {
+        lock(&self.0).outcomes = outcomes.max(1);
+        self
+    }
+
+    /// How many draws were allowed, if there were to be more.
+    pub fn overdrawn(&self) -> Option<usize> {
+        let tape = lock(&self.0);
+        tape.overdrawn.then_some(tape.limit)
     }
 
     /// The draws so far.
@@ -137,11 +194,13 @@ impl Script {
         &self,
         distribution: &D,
     ) -> Result<(D::Outcome, Branch), Cow<'static, str>> {
-        let arity = distribution.arity();
+        let all = distribution.arity();
+        let arity = all.min(lock(&self.0).outcomes);
         let possible = |from: usize| (from..arity).find(|&i| !distribution.outcome(i).1.is_zero());
         let choice = match self.scripted_choice()? {
             Some(choice) if choice < arity => choice,
             Some(_) => return Err("a scripted outcome is out of range".into()),
+            None if arity < all => possible(0).ok_or("a draw was cut to impossible outcomes")?,
             None => possible(0).ok_or("a distribution without a possible outcome")?,
         };
         let (outcome, probability) = distribution.outcome(choice);
@@ -149,7 +208,10 @@ impl Script {
             choice,
             probability,
             arity,
-            missing: distribution.missing(),
+            missing: match arity < all {
+                true => rest(distribution, arity)?,
+                false => distribution.missing(),
+            },
             next: possible(choice + 1),
         };
         self.check(&branch)?;
@@ -157,9 +219,13 @@ impl Script {
     }
 
     fn scripted_choice(&self) -> Result<Option<usize>, Cow<'static, str>> {
-        let tape = lock(&self.0);
+        let mut tape = lock(&self.0);
         match &tape.fault {
             Some(fault) => Err(fault.clone()),
+            None if tape.branches.len() >= tape.limit => {
+                tape.overdrawn = true;
+                Err("a run drew more often than allowed".into())
+            }
             None => Ok(tape
                 .prefix
                 .get(tape.branches.len())
@@ -181,4 +247,14 @@ impl Script {
         }
         Ok(())
     }
+}
+
+/// What the first outcomes leave to one. Not the sum of the others: there may be as many as a number can say.
+fn rest<D: Distribution + ?Sized>(
+    distribution: &D,
+    first: usize,
+) -> Result<Probability, Cow<'static, str>> {
+    let kept = (0..first).map(|index| distribution.outcome(index).1.into_rational());
+    let rest = kept.fold(RBig::ONE, |rest, mass| rest - mass);
+    Probability::try_from(rest).map_err(|_| "the probabilities of a draw sum to more than 1".into())
 }

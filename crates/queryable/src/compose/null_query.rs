@@ -1,4 +1,4 @@
-//! The null-query extension (seed 001 Def 2.4).
+//! The null-query extension (\[VW21\] Def 2.4).
 
 use crate::{
     error::AskError,
@@ -9,7 +9,7 @@ use crate::{
 /// A machine that ignores the query `None` and repeats its last answer (`None` before the first). An invalid query
 /// changes nothing, so its error is not repeated.
 ///
-/// With it, ordered composition simulates every order (001 Lemma 2.5).
+/// With it, ordered composition simulates every order (\[VW21\] Lemma 2.5).
 ///
 /// ```
 /// use queryable::{Root, compose::null_query_extension, machine};

@@ -2,6 +2,7 @@
 
 use crate::{
     error::AskError,
+    fixed::Fixed,
     handle::Queryable,
     sync::{Mutex, lock},
 };
@@ -11,7 +12,7 @@ use super::Routed;
 /// An answer that may contain handles, and what it looks like with numbers in their place.
 pub trait Numbering: Sized {
     /// What the contained machines are asked.
-    type Query;
+    type Query: Fixed;
     /// The answer as a message: a number for each handle.
     type Message;
 

@@ -1,9 +1,10 @@
-//! ConComp (seed 000 Alg 1, 001 Def 2.1) and its ordered form (001 Def 2.3).
+//! ConComp (\[HST+23\] Alg 1, \[VW21\] Def 2.1) and its ordered form (\[VW21\] Def 2.3).
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     error::AskError,
+    fixed::Fixed,
     handle::Queryable,
     machine::{Machine, machine},
     scope::Scope,
@@ -24,9 +25,9 @@ pub struct Routed<Q> {
 /// What happens to a message that names no part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unparsable {
-    /// It is an invalid query and changes nothing (000 Alg 1).
+    /// It is an invalid query and changes nothing (\[HST+23\] Alg 1).
     Refuse,
-    /// It halts the composition (001 Def 2.1).
+    /// It halts the composition (\[VW21\] Def 2.1).
     Halt,
 }
 
@@ -48,7 +49,7 @@ pub struct ConComp<Q, A> {
     unparsable: Unparsable,
 }
 
-impl<Q: 'static, A: 'static> ConComp<Q, A> {
+impl<Q: Fixed + 'static, A: 'static> ConComp<Q, A> {
     /// Composes these parts.
     pub fn new(parts: Vec<Part<Q, A>>, unparsable: Unparsable) -> Self {
         Self {
@@ -56,9 +57,26 @@ impl<Q: 'static, A: 'static> ConComp<Q, A> {
             unparsable,
         }
     }
+
+    /// One part more (\[HSV25\] Def 4.1): its number.
+    ///
+    /// ```
+    /// use queryable::{Machine, Root, Scope, compose::{ConComp, Part, Routed, Unparsable}, machine};
+    /// let part = |k: u32| -> Part<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
+    /// let mut parts = ConComp::new(vec![part(2)], Unparsable::Refuse);
+    /// let growing = Root::seeded([0; 32]).spawn(machine(move |k: u32, scope: &mut Scope<'_>| {
+    ///     let to = parts.add(part(k));
+    ///     parts.step(Routed { to, query: 5 }, scope)
+    /// }))?;
+    /// assert_eq!((growing.ask(3)?, growing.ask(4)?), (15, 20));
+    /// # Ok::<(), queryable::AskError>(())
+    /// ```
+    pub fn add(&mut self, part: Part<Q, A>) -> usize {
+        self.parts.add(part)
+    }
 }
 
-impl<Q: 'static, A: 'static> Machine for ConComp<Q, A> {
+impl<Q: Fixed + 'static, A: 'static> Machine for ConComp<Q, A> {
     type Query = Routed<Q>;
     type Answer = A;
 
@@ -81,7 +99,7 @@ impl<Q: 'static, A: 'static> Machine for ConComp<Q, A> {
     }
 }
 
-/// Parts that are spawned in the scope of the composition's first step.
+/// Parts that are spawned in the scope of the composition's next step.
 struct Parts<Q, A> {
     waiting: Vec<Part<Q, A>>,
     /// If the composition is itself too deep to have parts, it stays so.
@@ -96,17 +114,25 @@ impl<Q: 'static, A: 'static> Parts<Q, A> {
         }
     }
 
+    fn add(&mut self, part: Part<Q, A>) -> usize {
+        self.waiting.push(part);
+        self.spawned.as_ref().map_or(0, Vec::len) + self.waiting.len() - 1
+    }
+
     fn spawned(&mut self, scope: &mut Scope<'_>) -> Result<&[Queryable<Q, A>], AskError> {
-        if !self.waiting.is_empty() {
-            let spawn = |part| scope.spawn(part);
-            self.spawned = self.waiting.drain(..).map(spawn).collect();
+        for part in self.waiting.drain(..) {
+            match (&mut self.spawned, scope.spawn(part)) {
+                (Ok(spawned), Ok(part)) => spawned.push(part),
+                (Ok(_), Err(error)) => self.spawned = Err(error),
+                (Err(_), _) => {}
+            }
         }
         self.spawned.as_deref().map_err(Clone::clone)
     }
 }
 
-/// The ordered concurrent composition (001 Def 2.3): message `i` goes to part `i mod k`. A message that its part calls
-/// an invalid query changes nothing and does not count.
+/// The ordered concurrent composition (\[VW21\] Def 2.3): message `i` goes to part `i mod k`. A message that its part
+/// calls an invalid query changes nothing and does not count.
 ///
 /// ```
 /// use queryable::{Root, compose::{Part, ordered}, machine};
@@ -115,7 +141,7 @@ impl<Q: 'static, A: 'static> Parts<Q, A> {
 /// assert_eq!((turns.ask(1)?, turns.ask(1)?, turns.ask(1)?), (2, 3, 2));
 /// # Ok::<(), queryable::AskError>(())
 /// ```
-pub fn ordered<Q: 'static, A: 'static>(
+pub fn ordered<Q: Fixed + 'static, A: 'static>(
     parts: Vec<Part<Q, A>>,
 ) -> impl Machine<Query = Q, Answer = A> {
     let mut parts = Parts::new(parts);

@@ -1,0 +1,114 @@
+//! The accountant: mechanisms with counts in, certified ε and δ out.
+
+use dashu_ratio::RBig;
+use exact::Exact;
+
+use crate::AccountantError;
+use crate::direction::Direction;
+use crate::mechanism::Mechanism;
+
+/// Mechanisms that are fixed in advance, and what they reveal together.
+///
+/// Every answer is an upper bound with a proof (`docs/accountant.md`): discretisation can only add, truncation and rounding
+/// are bounded and added. In most cases it is within a relative `1e-4` of the least ε, at any δ.
+///
+/// Hypotheses: which mechanisms run, and how often, is decided before the first of them runs; so this is for planning,
+/// calibration and [compositors](crate::Certified), never for filters. Concurrent interleaving is as for
+/// [`Optimal`](measures::fixed::Optimal): with finite communication.
+///
+/// ```
+/// use accountant::{Accountant, Mechanism};
+/// let counts = Mechanism::laplace("1".parse()?, "10".parse()?)?;
+/// let accountant = Accountant::new().add(counts, 1000);
+/// let epsilon = accountant.epsilon(&"1e-6".parse()?)?;
+/// assert!(epsilon >= "18.950286".parse()? && epsilon < "18.9503".parse()?);
+/// assert!(accountant.delta(&epsilon)? <= "1.001e-6".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Accountant {
+    items: Vec<(Mechanism, u64)>,
+}
+
+impl Accountant {
+    /// Nothing yet: no loss.
+    pub fn new() -> Accountant {
+        Accountant::default()
+    }
+
+    /// With `count` more runs of this mechanism, each with its own coins.
+    #[must_use]
+    pub fn add(mut self, mechanism: Mechanism, count: u64) -> Accountant {
+        if count > 0 {
+            self.items.push((mechanism, count));
+        }
+        self
+    }
+
+    /// An ε at which δ is at most `delta`, rounded up: the least one up to what the method adds. Infinite if there is none,
+    /// at δ = 0 the sum of the largest losses. δ above 1 is an error.
+    pub fn epsilon(&self, delta: &Exact) -> Result<Exact, AccountantError> {
+        let target = delta.to_rational().filter(|delta| *delta <= RBig::ONE);
+        let target =
+            target.ok_or_else(|| AccountantError::parameter("δ", delta, "between 0 and 1"))?;
+        if target == RBig::ONE {
+            return Ok(Exact::ZERO);
+        }
+        let mut worst = Exact::ZERO;
+        for direction in self.directions()? {
+            worst = worst.max(direction.epsilon(&target));
+        }
+        Ok(worst)
+    }
+
+    /// δ at this ε, rounded up.
+    pub fn delta(&self, epsilon: &Exact) -> Result<Exact, AccountantError> {
+        let mut curve = self.curve([epsilon.clone()])?;
+        Ok(curve.pop().map_or(Exact::ONE, |(_, delta)| delta))
+    }
+
+    /// δ at each of these ε, rounded up; one contour serves neighbouring ε.
+    ///
+    /// ```
+    /// use accountant::{Accountant, Mechanism};
+    /// let step = Mechanism::poisson_gaussian("0.01".parse()?, "1".parse()?)?;
+    /// let accountant = Accountant::new().add(step, 1000);
+    /// let epsilons = ["1", "2", "4"].map(|epsilon| epsilon.parse().unwrap());
+    /// let curve = accountant.curve(epsilons)?;
+    /// assert!(curve.windows(2).all(|pair| pair[1].1 < pair[0].1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn curve(
+        &self,
+        epsilons: impl IntoIterator<Item = Exact>,
+    ) -> Result<Vec<(Exact, Exact)>, AccountantError> {
+        let epsilons: Vec<Exact> = epsilons.into_iter().collect();
+        // From left to right, so that contours are shared.
+        let mut order: Vec<usize> = (0..epsilons.len()).collect();
+        order.sort_by(|a, b| epsilons[*a].cmp(&epsilons[*b]));
+        let sorted: Vec<&Exact> = order.iter().map(|i| &epsilons[*i]).collect();
+        let mut deltas = vec![Exact::ZERO; epsilons.len()];
+        for direction in self.directions()? {
+            for (i, delta) in order.iter().zip(direction.deltas(&sorted)) {
+                deltas[*i] = delta.max(deltas[*i].clone());
+            }
+        }
+        Ok(epsilons.into_iter().zip(deltas).collect())
+    }
+
+    /// Both directions, or one where they look the same.
+    fn directions(&self) -> Result<Vec<Direction>, AccountantError> {
+        let total: u128 = self.items.iter().map(|(_, count)| u128::from(*count)).sum();
+        if total > 1 << 63 {
+            return Err(AccountantError::TooMany);
+        }
+        let mut all = vec![Direction::new(
+            self.items.iter().map(|(m, n)| (&m.forward, *n)),
+        )];
+        if self.items.iter().any(|(m, _)| m.backward.is_some()) {
+            let other = self.items.iter().map(|(m, n)| (m.sides()[1], *n));
+            all.push(Direction::new(other));
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,49 @@
+//! What can be wrong with a question to the accountant.
+
+use exact::excerpt;
+use thiserror::Error;
+
+/// A parameter that makes no sense, or a question that cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AccountantError {
+    /// A parameter outside of its range.
+    #[error("{name} = {value} is out of range: {expected}")]
+    Parameter {
+        /// What it is.
+        name: &'static str,
+        /// The value that was given.
+        value: String,
+        /// Its range.
+        expected: &'static str,
+    },
+    /// More mechanisms than can be counted.
+    #[error("more than 2^63 mechanisms cannot be counted; add fewer")]
+    TooMany,
+    /// No parameter of the mechanism meets the budget.
+    #[error(
+        "no {name} up to {limit} meets the budget {budget}; raise ε or δ, or ask for fewer mechanisms"
+    )]
+    OutOfReach {
+        /// What was searched for.
+        name: &'static str,
+        /// Where the search ended.
+        limit: String,
+        /// The budget.
+        budget: String,
+    },
+}
+
+impl AccountantError {
+    pub(crate) fn parameter(
+        name: &'static str,
+        value: &impl ToString,
+        expected: &'static str,
+    ) -> Self {
+        AccountantError::Parameter {
+            name,
+            value: excerpt(&value.to_string()),
+            expected,
+        }
+    }
+}

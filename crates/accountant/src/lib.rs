@@ -1,0 +1,56 @@
+//! A certified accountant: what thousands of mechanisms that are fixed in advance reveal together, as an upper bound with a
+//! proof, at any δ, in milliseconds.
+//!
+//! ```
+//! use accountant::{Accountant, Mechanism};
+//! let accountant = Accountant::new()
+//!     .add(Mechanism::laplace("1".parse()?, "20".parse()?)?, 100)
+//!     .add(Mechanism::gaussian("1".parse()?, "30".parse()?)?, 100)
+//!     .add(Mechanism::randomized_response("0.03".parse()?), 100);
+//! let epsilon = accountant.epsilon(&"1e-30".parse()?)?;
+//! assert!(epsilon < "8".parse()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Planning DP-SGD: 60,000 records, batches of about 600, gradients clipped to norm 1, steps fixed before training starts.
+//!
+//! ```
+//! use accountant::{Accountant, Mechanism};
+//! let step = |sigma| Mechanism::poisson_gaussian("0.01".parse().unwrap(), sigma);
+//! // The noise for 60 epochs within (3, 1e-5):
+//! let sigma = Accountant::new().calibrate(6000, &"(3, 1e-5)".parse()?, step)?;
+//! assert!(sigma > "1.28".parse()? && sigma < "1.3".parse()?);
+//! // With 50 noisy counts beside it:
+//! let beside = Accountant::new()
+//!     .add(step(sigma)?, 6000)
+//!     .add(Mechanism::discrete_laplace(1, "200".parse()?)?, 50);
+//! assert!(beside.epsilon(&"1e-5".parse()?)? < "3.1".parse()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - A [`Mechanism`] is known by a pair of laws that dominates it; the constructors take exact parameters.
+//! - An [`Accountant`] composes mechanisms with counts: [`epsilon`](Accountant::epsilon), [`delta`](Accountant::delta),
+//!   [`curve`](Accountant::curve).
+//! - [`calibrate`](Accountant::calibrate) finds the noise for a budget, [`runs`](Accountant::runs) the number of runs.
+//! - [`Certified`], [`CertifiedPure`] and [`CertifiedProfile`] are rules for compositors.
+//! - `docs/accountant.md` has the method and its proof: a contour integral of the composition's moment generating function,
+//!   by a trapezoid rule that can only err upwards, in floating point with counted errors.
+
+mod accountant;
+mod calibrate;
+mod contour;
+mod directed;
+mod direction;
+mod error;
+mod failure;
+mod laws;
+mod mechanism;
+mod numbers;
+#[cfg(test)]
+mod reference;
+mod rule;
+
+pub use accountant::Accountant;
+pub use error::AccountantError;
+pub use mechanism::Mechanism;
+pub use rule::{Certified, CertifiedProfile, CertifiedPure};

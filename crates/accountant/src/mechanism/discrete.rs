@@ -1,0 +1,108 @@
+//! Noise on the integers, and pairs of finite laws.
+
+use dashu_ratio::RBig;
+use exact::{Exact, Round};
+
+use super::response::{LARGEST, SMALLEST};
+use super::{Mechanism, Side, double, noise, pairs};
+use crate::AccountantError;
+use crate::laws::{DiscreteGaussian, DiscreteLaplace, Law, MOST_ATOMS};
+
+impl Mechanism {
+    /// Discrete Laplace noise (the two-sided geometric distribution, `P(x) ∝ e^{−|x|/scale}`) on an integer of this
+    /// sensitivity, at most 2^50. The rate `1/scale` is rounded up.
+    pub fn discrete_laplace(sensitivity: u64, scale: Exact) -> Result<Mechanism, AccountantError> {
+        if sensitivity > 1 << 50 {
+            return Err(AccountantError::parameter(
+                "sensitivity",
+                &sensitivity,
+                "at most 2^50",
+            ));
+        }
+        let Some((_, scale)) = noise(sensitivity.into(), scale, "scale")? else {
+            return Ok(Mechanism::symmetric(Side::ZERO));
+        };
+        let rate = scale.recip(Round::Up).to_f64(Round::Up).max(SMALLEST);
+        let law = DiscreteLaplace {
+            rate,
+            distance: sensitivity,
+        };
+        Ok(Mechanism::symmetric(match law.top() > LARGEST {
+            true => Side::NOTHING,
+            false => Side::of(Law::DiscreteLaplace(law)),
+        }))
+    }
+
+    /// Discrete Gaussian noise (`P(x) ∝ e^{−x²/2σ²}` on the integers) on an integer of this sensitivity, at most 2^26;
+    /// σ between `1e-3` and `1e15`.
+    pub fn discrete_gaussian(sensitivity: u64, sigma: Exact) -> Result<Mechanism, AccountantError> {
+        if sensitivity > 1 << 26 {
+            return Err(AccountantError::parameter(
+                "sensitivity",
+                &sensitivity,
+                "at most 2^26",
+            ));
+        }
+        let Some((_, sigma)) = noise(sensitivity.into(), sigma, "σ")? else {
+            return Ok(Mechanism::symmetric(Side::ZERO));
+        };
+        let near = sigma.to_f64(Round::Up);
+        if !(1e-3..=1e15).contains(&near) {
+            return Err(AccountantError::parameter(
+                "σ",
+                &sigma,
+                "between 1e-3 and 1e15",
+            ));
+        }
+        let sigma = sigma.to_rational().unwrap_or(RBig::ONE);
+        let law = DiscreteGaussian {
+            square: double(&(&sigma * &sigma)),
+            distance: sensitivity,
+        };
+        Ok(Mechanism::symmetric(Side::of(Law::DiscreteGaussian(law))))
+    }
+
+    /// A mechanism with finitely many answers: for each answer, its weights under both data sets. Weights count relative to
+    /// their sums, so thirds can be had. At most 2^14 answers.
+    ///
+    /// ```
+    /// use accountant::{Accountant, Mechanism};
+    /// let weights = [("3", "1"), ("1", "3")].map(|(p, q)| (p.parse().unwrap(), q.parse().unwrap()));
+    /// let response = Mechanism::finite(&weights)?;
+    /// let delta = Accountant::new().add(response, 1).delta(&"0".parse()?)?;
+    /// assert!(delta >= "0.5".parse()? && delta < "0.50001".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn finite(weights: &[(Exact, Exact)]) -> Result<Mechanism, AccountantError> {
+        if weights.len() > MOST_ATOMS {
+            return Err(AccountantError::parameter(
+                "answers",
+                &weights.len(),
+                "at most 2^14",
+            ));
+        }
+        let (p, q): (Vec<&Exact>, Vec<&Exact>) = weights.iter().map(|(p, q)| (p, q)).unzip();
+        let (p, q) = (shares(&p)?, shares(&q)?);
+        let pairs: Vec<(RBig, RBig)> = p.into_iter().zip(q).collect();
+        let swapped = pairs
+            .iter()
+            .map(|(p, q)| (q.clone(), p.clone()))
+            .collect::<Vec<_>>();
+        Ok(Mechanism {
+            forward: pairs::side(&pairs),
+            backward: Some(pairs::side(&swapped)),
+        })
+    }
+}
+
+fn shares(weights: &[&Exact]) -> Result<Vec<RBig>, AccountantError> {
+    let total: Exact = weights.iter().map(|weight| (*weight).clone()).sum();
+    let sum = total.to_rational().filter(|sum| *sum > RBig::ZERO);
+    let sum = sum.ok_or_else(|| {
+        AccountantError::parameter("sum of weights", &total, "above 0 and finite")
+    })?;
+    Ok(weights
+        .iter()
+        .filter_map(|weight| Some(weight.to_rational()? / &sum))
+        .collect())
+}

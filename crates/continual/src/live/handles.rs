@@ -1,0 +1,266 @@
+//! The two handles of a stream, and what is behind them: the parts that exist, and who has contributed what.
+
+use std::{collections::HashMap, fmt, hash::Hash, sync::Arc};
+
+use queryable::{AskError, Fixed, Queryable, Root};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Bounds, Live, LiveError, LivePart, Recorded, Replaced,
+    table::{MAX_PARTS, Row, Table},
+};
+use crate::{
+    allowance::Leaks,
+    pair::StreamMessage,
+    sync::{Mutex, RwLock, lock, read, write},
+};
+
+/// The two handles of a stream.
+pub type Handles<K, X, U, Q, A> = (Writer<K, X, U, Q, A>, Reader<K, X, U, Q, A>);
+
+/// What units have contributed, and the δ of what was created, to be written down.
+///
+/// Whoever restores an older one, or none, gives back what was spent since: a lost table is a refund. Write it down when
+/// the writer has stopped; what is sent while it is taken may be missing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contributions<X> {
+    bounds: Bounds,
+    leaks: Leaks,
+    rows: Vec<Row<X>>,
+}
+
+impl<X: Hash + Eq + Clone> Contributions<X> {
+    pub(super) const fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    /// As if all this had come to pass here.
+    pub(super) fn count_in<K, U, Q, A>(&self, writer: &Writer<K, X, U, Q, A>) {
+        writer.0.table.restore(&self.rows);
+        *lock(&writer.0.leaks) = self.leaks.clone();
+    }
+}
+
+/// Which mechanism the part with a key has.
+pub(super) type Find<K, U, Q, A> = dyn Fn(&K) -> Option<LivePart<U, Q, A>> + Send + Sync;
+
+/// Nothing was created, nobody has contributed.
+pub(super) fn open<K, X: Hash + Eq, U, Q, A>(
+    root: &Root,
+    bounds: &Bounds,
+    part: &Arc<Find<K, U, Q, A>>,
+) -> Result<Handles<K, X, U, Q, A>, LiveError> {
+    let shared = Arc::new(Shared {
+        root: root.branch()?,
+        part: Arc::clone(part),
+        bounds: bounds.clone(),
+        table: Table::new(bounds.slots().len(), bounds.updates()),
+        parts: RwLock::new(Parts::default()),
+        leaks: Mutex::new(bounds.leaks()),
+    });
+    Ok((Writer(Arc::clone(&shared)), Reader(shared)))
+}
+
+struct Shared<K, X, U, Q, A> {
+    root: Root,
+    part: Arc<Find<K, U, Q, A>>,
+    bounds: Bounds,
+    table: Table<X>,
+    parts: RwLock<Parts<K, U, Q, A>>,
+    /// Taken before `parts` where both are: creations come one after the other.
+    leaks: Mutex<Leaks>,
+}
+
+struct Parts<K, U, Q, A> {
+    by_key: HashMap<K, Arc<Running<U, Q, A>>>,
+    in_order: Vec<Arc<Running<U, Q, A>>>,
+}
+
+impl<K, U, Q, A> Default for Parts<K, U, Q, A> {
+    fn default() -> Self {
+        Self {
+            by_key: HashMap::new(),
+            in_order: Vec::new(),
+        }
+    }
+}
+
+/// A part that exists.
+struct Running<U, Q, A> {
+    number: u32,
+    room: Vec<usize>,
+    mechanism: Queryable<Live<U, Q>, A>,
+}
+
+impl<U, Q, A> Running<U, Q, A> {
+    fn step(&self, update: Option<U>) -> Result<(), AskError> {
+        self.mechanism.ask(StreamMessage::Update(update)).map(drop)
+    }
+}
+
+impl<K: Hash + Eq + Clone, X, U: 'static, Q: 'static, A: 'static> Shared<K, X, U, Q, A> {
+    fn find(&self, key: &K) -> Option<Arc<Running<U, Q, A>>> {
+        read(&self.parts).by_key.get(key).cloned()
+    }
+
+    /// The part with this key, created if need be: charged first.
+    fn find_or_create(&self, key: K) -> Result<Arc<Running<U, Q, A>>, LiveError> {
+        if let Some(part) = self.find(&key) {
+            return Ok(part);
+        }
+        let LivePart { loss, machine } = (self.part)(&key).ok_or(LiveError::Unknown)?;
+        let room = self.bounds.room_for(&loss)?;
+        let mut leaks = lock(&self.leaks);
+        if let Some(part) = self.find(&key) {
+            return Ok(part);
+        }
+        let number = u32::try_from(read(&self.parts).in_order.len()).unwrap_or(MAX_PARTS);
+        if number >= MAX_PARTS {
+            return Err(LiveError::TooManyParts);
+        }
+        leaks.add(loss.delta())?;
+        let part = Arc::new(Running {
+            number,
+            room,
+            mechanism: self.root.spawn(machine)?,
+        });
+        let mut parts = write(&self.parts);
+        parts.in_order.push(Arc::clone(&part));
+        parts.by_key.insert(key, Arc::clone(&part));
+        Ok(part)
+    }
+}
+
+/// Sends what units contribute. It is told what was replaced, and must not send anything else because of that: a stream
+/// that reacts to its own bounds is no neighbour of the stream without the unit.
+///
+/// A clone is the same writer, and can be used on another thread.
+pub struct Writer<K, X, U, Q, A>(Arc<Shared<K, X, U, Q, A>>);
+
+impl<K, X, U, Q, A> Writer<K, X, U, Q, A>
+where
+    K: Hash + Eq + Clone,
+    X: Hash + Eq + Clone,
+    U: 'static,
+    Q: 'static,
+    A: 'static,
+{
+    /// An update of this unit for this part: one step of the part's mechanism, with the update if the unit may still
+    /// contribute, with the empty record if not. What was counted stays counted, also if the mechanism fails.
+    ///
+    /// # Errors
+    /// [`LiveError::Mechanism`] if the part's mechanism does not take it: it has halted, for one.
+    pub fn update(&self, unit: &X, part: &K, update: U) -> Result<Recorded, LiveError> {
+        let Some(part) = self.0.find(part) else {
+            return Ok(Err(Replaced::NoSuchPart));
+        };
+        let recorded = self.0.table.admit(unit, part.number, &part.room);
+        part.step(recorded.is_ok().then_some(update))?;
+        Ok(recorded)
+    }
+
+    /// The same, without showing for which part: every part steps, all others with the empty record. It takes as long as
+    /// there are parts.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update), once all parts have stepped.
+    pub fn update_everywhere(&self, unit: &X, part: &K, update: U) -> Result<Recorded, LiveError> {
+        let (target, all) = {
+            let parts = read(&self.0.parts);
+            (parts.by_key.get(part).cloned(), parts.in_order.clone())
+        };
+        let recorded = match &target {
+            None => Err(Replaced::NoSuchPart),
+            Some(part) => self.0.table.admit(unit, part.number, &part.room),
+        };
+        let number = target.filter(|_| recorded.is_ok()).map(|part| part.number);
+        let (mut update, mut failed) = (Some(update), None);
+        for part in all {
+            let mine = number == Some(part.number);
+            let update = if mine { update.take() } else { None };
+            failed = failed.or(part.step(update).err());
+        }
+        match failed {
+            Some(error) => Err(error.into()),
+            None => Ok(recorded),
+        }
+    }
+
+    /// A step of time without data: the empty record.
+    ///
+    /// # Errors
+    /// [`LiveError::Mechanism`]; [`LiveError::Unknown`] if there is no such part.
+    pub fn step(&self, part: &K) -> Result<(), LiveError> {
+        Ok(self.0.find(part).ok_or(LiveError::Unknown)?.step(None)?)
+    }
+
+    /// What units have contributed so far.
+    pub fn contributions(&self) -> Contributions<X> {
+        let leaks = lock(&self.0.leaks).clone();
+        Contributions {
+            bounds: self.0.bounds.clone(),
+            leaks,
+            rows: self.0.table.rows(),
+        }
+    }
+
+    /// How many units have sent something.
+    pub fn units(&self) -> usize {
+        self.0.table.len()
+    }
+}
+
+/// Asks questions, and creates parts. It is told nothing about updates.
+///
+/// A clone is the same reader, and can be used on another thread.
+pub struct Reader<K, X, U, Q, A>(Arc<Shared<K, X, U, Q, A>>);
+
+impl<K, X, U, Q, A> Reader<K, X, U, Q, A>
+where
+    K: Hash + Eq + Clone,
+    U: 'static,
+    Q: Fixed + 'static,
+    A: 'static,
+{
+    /// Creates the parts with these keys, if they are not there yet. The keys come from a list that everybody may know,
+    /// not from data.
+    ///
+    /// # Errors
+    /// [`LiveError`] for the first part that could not be created; those before it were.
+    pub fn create(&self, keys: impl IntoIterator<Item = K>) -> Result<(), LiveError> {
+        let mut keys = keys.into_iter();
+        keys.try_for_each(|key| self.0.find_or_create(key).map(drop))
+    }
+
+    /// Asks a part, which is created if it is not there yet.
+    ///
+    /// # Errors
+    /// [`LiveError::Refused`] if it may not be created any more; what the mechanism says.
+    pub fn ask(&self, part: K, question: Q) -> Result<A, LiveError> {
+        let part = self.0.find_or_create(part)?;
+        Ok(part.mechanism.ask(StreamMessage::Question(question))?)
+    }
+
+    /// How many parts there are. Who creates them knows.
+    pub fn parts(&self) -> usize {
+        read(&self.0.parts).in_order.len()
+    }
+}
+
+macro_rules! handle {
+    ($($name:ident),*) => { $(
+        impl<K, X, U, Q, A> Clone for $name<K, X, U, Q, A> {
+            fn clone(&self) -> Self {
+                Self(Arc::clone(&self.0))
+            }
+        }
+
+        impl<K, X, U, Q, A> fmt::Debug for $name<K, X, U, Q, A> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    )* };
+}
+
+handle!(Writer, Reader);

@@ -1,0 +1,133 @@
+//! Mechanisms and games that the tests share.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use auditor::{Input, Report};
+use continual::{
+    Allowance, Catalogue, EventLevel, ExtConComp, Identifier, Pair, Reply, Request, Suitable,
+    VerificationFunction, Verifier,
+};
+use dashu_ratio::RBig;
+use measures::EpsilonDelta;
+use queryable::{
+    AskError, Chain, Machine, Queryable, Root, Round, Scope,
+    coins::{Bit, Categorical, Probability},
+    machine,
+};
+
+pub fn ratio(n: i64, d: u64) -> RBig {
+    RBig::from_parts(n.into(), d.into())
+}
+
+pub fn probability(n: u64, d: u64) -> Probability {
+    Probability::new(n, d).unwrap()
+}
+
+pub fn loss(text: &str) -> EpsilonDelta {
+    text.parse().unwrap()
+}
+
+/// Names are numbers, messages are bits, answers are small numbers.
+pub type Bits<L> = Catalogue<u8, bool, u8, L>;
+pub type Ask = Pair<Request<u8, bool>>;
+pub type Seen = Round<Ask, Reply<u8>>;
+pub type Game = Queryable<Ask, Reply<u8>>;
+
+/// The composition with a verifier and an identifier in front of it.
+pub fn game<F, L: 'static>(
+    input: Input,
+    root: &Root,
+    catalogue: &Bits<L>,
+    function: F,
+) -> Result<Game, AskError>
+where
+    F: VerificationFunction<Message = Request<u8, bool>>,
+{
+    let composition = root.spawn(ExtConComp::new(catalogue.clone()))?;
+    let referee = Chain::new(Verifier::new(function), Identifier::new(input));
+    root.postprocess(&composition, referee)
+}
+
+pub fn suitable<W: Allowance>(
+    catalogue: &Bits<W::Loss>,
+    allowance: W,
+) -> Suitable<u8, bool, u8, W> {
+    Suitable::new(catalogue.clone(), allowance)
+}
+
+pub fn create(name: u8) -> Ask {
+    Pair::same(Request::Create(name))
+}
+
+pub fn ask(to: usize, zero: bool, one: bool) -> Ask {
+    Pair::new(Request::ask(to, zero), Request::ask(to, one))
+}
+
+/// Every pair for so many mechanisms of one name, which are created when the adversary likes.
+pub fn everything(name: u8, most: usize) -> impl Fn(&[Seen]) -> Vec<Ask> + Sync {
+    move |history| {
+        if history.last().is_some_and(|round| round.answer.is_err()) {
+            return vec![];
+        }
+        let created = history
+            .iter()
+            .filter(|round| matches!(round.answer, Ok(Reply::Created(_))))
+            .count();
+        let bits = [(false, false), (true, true), (false, true), (true, false)];
+        let asks = (0..created).flat_map(|to| bits.map(|(zero, one)| ask(to, zero, one)));
+        asks.chain((created < most).then(|| create(name))).collect()
+    }
+}
+
+pub fn total_variation<Q, A>(report: &Report<Q, A>) -> RBig {
+    report.total_variation().value().cloned().unwrap()
+}
+
+/// ⊤ with probability 1 − δ, then ⊥, and from ⊥ on the input bit (\[HSV25\] Thm 5.2). ⊤ is 2, ⊥ is 3.
+pub fn m_delta(n: u64, d: u64) -> impl Machine<Query = bool, Answer = u8> + 'static {
+    let bottom = Bit::new(probability(n, d));
+    let mut fallen = false;
+    machine(move |bit: bool, scope: &mut Scope<'_>| {
+        if fallen {
+            return Ok(u8::from(bit));
+        }
+        fallen = scope.draw(&bottom)?;
+        Ok(if fallen { 3 } else { 2 })
+    })
+}
+
+/// Two messages, one of which may differ.
+pub fn two_messages() -> EventLevel<bool> {
+    EventLevel::new().up_to(2)
+}
+
+/// Lies one time in so many, about every message.
+pub fn response(in_so_many: u64) -> impl Machine<Query = bool, Answer = u8> + 'static {
+    let lie = Bit::new(probability(1, in_so_many));
+    machine(move |bit: bool, scope: &mut Scope<'_>| Ok(u8::from(scope.draw(&lie)? ^ bit)))
+}
+
+/// A small random mechanism: the law of each of two answers depends on all bits and answers so far.
+#[derive(Clone, Debug)]
+pub struct Random(pub Vec<u64>);
+
+impl Random {
+    pub fn machine(&self) -> impl Machine<Query = bool, Answer = u8> + use<> {
+        let weights = self.0.clone();
+        let mut place = 1usize;
+        let mut rounds = 0;
+        machine(move |bit: bool, scope: &mut Scope<'_>| {
+            place = place * 31 + usize::from(bit) * 7;
+            let weight = |answer: usize| weights[(place + answer * 13) % weights.len()];
+            let total = weight(0) + weight(1);
+            let law = [0u8, 1].map(|a| (a, probability(weight(usize::from(a)), total)));
+            let law = Categorical::new(law.to_vec()).map_err(|_| AskError::failed("weights"))?;
+            let answer = scope.draw(&law)?;
+            place = place * 5 + usize::from(answer);
+            rounds += 1;
+            if rounds == 2 {
+                scope.halt();
+            }
+            Ok(answer)
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! Gaussian differential privacy composes in quadrature.
+
+use super::search::root_within;
+use super::tally::{room, square, tally};
+use crate::{Adaptive, Mu, Tallied, Total, TotalLoss};
+use exact::Round;
+
+/// Gaussian composition: `√(Σμ²)` (\[ST22\]).
+///
+/// Valid as an accumulator (truncated view) and a filter for adaptively chosen μ, concurrently under finite
+/// communication (\[HST+23\] Thm 1.20); not time-uniform. The sum of squares is exact while the squares are (128 bits:
+/// every `f64` and every decimal of up to 19 digits; multiples of `2^-256 · 5^-64`), otherwise each square is rounded
+/// up when it enters; from `2^256` on it is infinite. A budget is compared as `Σμ² ≤ μ²` with no root; the root is
+/// taken, rounded up, only to report.
+///
+/// ```
+/// use measures::adaptive::GaussianComposition;
+/// use measures::{FilterRule, Tallied, Tally};
+/// let rule = GaussianComposition;
+/// let gate = rule.open(&"0.5".parse()?)?;
+/// let tally = rule.start().after(&"0.3".parse()?, 1);
+/// assert_eq!(rule.remaining(&gate, &tally), Some("0.4".parse()?));
+/// # Ok::<(), measures::RuleError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GaussianComposition;
+
+rule! { GaussianComposition, GaussianDp => GaussianDp, ConcurrentFinite }
+
+impl Tallied for GaussianComposition {
+    type Tally = SquareSum;
+
+    fn start(&self) -> SquareSum {
+        SquareSum::default()
+    }
+}
+
+impl Adaptive for GaussianComposition {
+    fn loss(&self, tally: &SquareSum) -> Total<TotalLoss<Self>> {
+        Total::new(Mu::new(tally.squares.sqrt(Round::Up)))
+    }
+
+    #[inline]
+    fn within(&self, tally: &SquareSum, limit: &Mu) -> bool {
+        // The root decides only where the square of the limit has too many digits to be exact.
+        tally.squares <= limit.value().mul(limit.value(), Round::Down)
+            || self.loss(tally).at_most(limit)
+    }
+
+    fn room(&self, tally: &SquareSum, limit: &Mu) -> Option<Mu> {
+        let limit = limit.value().mul(limit.value(), Round::Down);
+        if limit.is_infinite() {
+            return Some(Mu::INFINITY);
+        }
+        room(&limit, &tally.squares).map(|rest| Mu::new(root_within(&rest)))
+    }
+}
+
+tally! {
+    /// The exact sum of the squares, each rounded up to 128 bits if it is longer, and to the grid.
+    SquareSum, |loss: Mu| { squares: square(loss.value()), }
+}

@@ -1,0 +1,161 @@
+//! What a histogram is built from: a counter of rows, monitors, and Laplace comparisons, each with its loss.
+
+use std::sync::Arc;
+
+use continual::{Catalogue, Certified, EventLevel};
+use dashu_int::IBig;
+use exact::Exact;
+use measures::{Epsilon, MapError};
+use queryable::{AskError, Fixed, Machine, Scope, machine, once};
+
+use super::Statistic;
+use crate::{
+    counter::Counter,
+    monitor::{Monitor, RowUpdate},
+    noise::saturate,
+    samplers::DiscreteLaplace,
+    sparse::{Sensitivity, SparseVector},
+};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Name {
+    Counter,
+    /// A monitor whose totals begin here.
+    Monitor(Vec<i64>),
+    Comparison,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Query {
+    Row(Vec<i64>),
+    Watch(RowUpdate),
+    Value(i64),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Answer {
+    Totals(Vec<i64>),
+    Above(bool),
+    Value(i64),
+}
+
+impl Fixed for Name {}
+impl Fixed for Query {}
+impl Fixed for Answer {}
+
+/// The noise of all parts.
+pub(super) struct Noises {
+    pub(super) counter: Counter<DiscreteLaplace>,
+    pub(super) monitor: SparseVector,
+    pub(super) comparison: DiscreteLaplace,
+}
+
+/// What one row can cost in each part.
+pub(super) struct Losses {
+    pub(super) counter: Epsilon,
+    pub(super) monitor: Epsilon,
+    pub(super) comparison: Epsilon,
+}
+
+impl Noises {
+    /// A row moves every column by one at the most: the counter at L1 distance `dimensions`, the others at distance 1.
+    pub(super) fn losses(&self, dimensions: usize) -> Result<Losses, MapError> {
+        let distance = Exact::from(u64::try_from(dimensions).unwrap_or(u64::MAX));
+        Ok(Losses {
+            counter: self.counter.map().loss(&distance)?,
+            monitor: self.monitor.loss(Sensitivity::UNIT),
+            comparison: Epsilon::new(self.comparison.loss_per_unit()),
+        })
+    }
+
+    pub(super) fn catalogue(
+        self: &Arc<Self>,
+        losses: &Arc<Losses>,
+        dimensions: usize,
+        statistic: Statistic,
+    ) -> Catalogue<Name, Query, Answer, Epsilon> {
+        let (noises, losses) = (Arc::clone(self), Arc::clone(losses));
+        Catalogue::new(move |name: &Name| match name {
+            Name::Counter => {
+                let counter = noises.counter.vector_machine(dimensions).ok()?;
+                Some(Certified::swap_symmetric(
+                    losses.counter.clone(),
+                    EventLevel::between(one_apart),
+                    move || understanding(counter.clone(), row, Answer::Totals),
+                ))
+            }
+            Name::Monitor(start) => {
+                let (monitor, start) = (Monitor::new(noises.monitor.clone()), start.clone());
+                Some(Certified::swap_symmetric(
+                    losses.monitor.clone(),
+                    EventLevel::between(one_apart),
+                    move || {
+                        let monitor = monitor.row_machine(statistic, start.clone());
+                        understanding(monitor, watch, Answer::Above)
+                    },
+                ))
+            }
+            Name::Comparison => {
+                let noise = noises.comparison.clone();
+                Some(Certified::swap_symmetric(
+                    losses.comparison.clone(),
+                    EventLevel::between(one_apart).up_to(1),
+                    move || understanding(noisy(noise.clone()), value, Answer::Value),
+                ))
+            }
+        })
+    }
+}
+
+/// A value with noise, once.
+fn noisy(noise: DiscreteLaplace) -> impl Machine<Query = i64, Answer = i64> {
+    once(move |value: i64, scope: &mut Scope<'_>| {
+        Ok(saturate(IBig::from(value) + scope.draw(&noise)?))
+    })
+}
+
+/// Messages that one row can make of one another: all columns differ by at most one, and the rest is the same.
+fn one_apart(zero: &Query, one: &Query) -> bool {
+    let near = |x: &[i64], y: &[i64]| {
+        x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x.abs_diff(*y) <= 1)
+    };
+    match (zero, one) {
+        (Query::Row(x), Query::Row(y)) => near(x, y),
+        (Query::Watch(x), Query::Watch(y)) => x.threshold == y.threshold && near(&x.by, &y.by),
+        (Query::Value(x), Query::Value(y)) => x.abs_diff(*y) <= 1,
+        _ => false,
+    }
+}
+
+/// A machine that takes its own kind of messages out of all kinds.
+fn understanding<M: Machine>(
+    mut inner: M,
+    take: fn(Query) -> Option<M::Query>,
+    answer: fn(M::Answer) -> Answer,
+) -> impl Machine<Query = Query, Answer = Answer> {
+    machine(move |query: Query, scope: &mut Scope<'_>| {
+        let query = take(query).ok_or_else(|| AskError::invalid("another part's message"))?;
+        inner.step(query, scope).map(answer)
+    })
+}
+
+fn row(query: Query) -> Option<Vec<i64>> {
+    match query {
+        Query::Row(row) => Some(row),
+        _ => None,
+    }
+}
+
+fn watch(query: Query) -> Option<RowUpdate> {
+    match query {
+        Query::Watch(update) => Some(update),
+        _ => None,
+    }
+}
+
+fn value(query: Query) -> Option<i64> {
+    match query {
+        Query::Value(value) => Some(value),
+        _ => None,
+    }
+}

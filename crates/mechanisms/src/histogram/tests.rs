@@ -1,0 +1,201 @@
+//! The claim of three slots, hunted; the whole, audited; and its accuracy.
+
+use auditor::{Input, audit};
+use continual::{
+    EventLevel, Identifier, Mixed, Pair, StreamMessage, Suitable, Verifier,
+    composite::{Composite, Fault, Found, Parts, Tainted, hunt},
+    streams::Streams,
+};
+use exact::Exact;
+use queryable::{AskError, Chain, Root};
+
+use super::{
+    parts::{Answer, Name, Query},
+    *,
+};
+
+/// With noise of these ratios, enumerated to a radius.
+fn small(dimensions: usize, [counter, other]: [u64; 2], radius: u32) -> Histogram {
+    let noise = |d: u64| {
+        let ratio = RBig::from_parts(1.into(), d.into());
+        DiscreteLaplace::with_ratio(ratio)
+            .unwrap()
+            .enumerating(radius)
+    };
+    let counter = Counter::new(3, noise(counter)).unwrap();
+    let monitor = SparseVector::new(1, noise(other), noise(other)).unwrap();
+    let small = Histogram::with_noise(
+        counter,
+        monitor,
+        noise(other),
+        dimensions,
+        Statistic::Largest,
+    );
+    small.unwrap().with_margins(Margins { step: 1, check: 0 })
+}
+
+fn rows(columns: usize) -> Vec<Pair<Rows>> {
+    let all = |bits: usize| {
+        (0..columns)
+            .map(|at| bits >> at & 1 == 1)
+            .collect::<Vec<_>>()
+    };
+    let each = 1usize << columns;
+    let pair = |at: usize| Pair::new(all(at / each), all(at % each)).map(StreamMessage::Update);
+    (0..each * each).map(pair).collect()
+}
+
+/// What parts could answer, errors among them.
+fn forced(query: &Query) -> Vec<Result<Answer, AskError>> {
+    match query {
+        Query::Row(row) => [0, 2]
+            .map(|by| Ok(Answer::Totals(vec![by; row.len()])))
+            .into(),
+        Query::Watch(_) => vec![Ok(Answer::Above(false)), Ok(Answer::Above(true))],
+        Query::Value(_) => vec![
+            Ok(Answer::Value(-3)),
+            Ok(Answer::Value(9)),
+            Err(AskError::Halted),
+        ],
+    }
+}
+
+fn suitable(histogram: &Histogram) -> Suitable<Name, Query, Answer, PureParallel> {
+    let Histogram { noises, losses, .. } = histogram;
+    let catalogue = noises.catalogue(losses, histogram.dimensions, histogram.statistic);
+    Suitable::new(catalogue, histogram.slots())
+}
+
+#[test]
+fn a_row_reaches_three_slots_and_no_more() {
+    for columns in [1, 2] {
+        let histogram = small(columns, [2, 3], 1);
+        let event = Mixed::new(EventLevel::new());
+        let length = if columns == 1 { 3 } else { 2 };
+        let ways = hunt(
+            &histogram.running(),
+            &event,
+            suitable(&histogram),
+            &rows(columns),
+            forced,
+            length,
+        );
+        assert!(ways.unwrap() > 100);
+    }
+}
+
+/// Shows every row to two monitors.
+#[derive(Clone)]
+struct Twice;
+
+impl Composite for Twice {
+    type Update = Vec<bool>;
+    type Question = ();
+    type Answer = i64;
+    type Name = Name;
+    type PartQuery = Query;
+    type PartAnswer = Answer;
+
+    fn update(
+        &mut self,
+        row: Tainted<Vec<bool>>,
+        parts: &mut Parts<'_, Self>,
+    ) -> Result<i64, AskError> {
+        for _ in 0..2 {
+            let monitor = parts.create(Name::Monitor(vec![0]))?;
+            let watched = row.clone().map(|row| {
+                let by = row.into_iter().map(i64::from).collect();
+                Query::Watch(crate::monitor::RowUpdate { by, threshold: 0 })
+            });
+            parts.ask(monitor, watched)?;
+        }
+        Ok(0)
+    }
+
+    fn question(&mut self, (): (), _: &mut Parts<'_, Self>) -> Result<i64, AskError> {
+        Ok(0)
+    }
+}
+
+#[test]
+fn a_row_that_two_monitors_see_is_found() {
+    let event = Mixed::new(EventLevel::new());
+    let parts = suitable(&small(1, [2, 3], 1));
+    let found = hunt(&Twice, &event, parts, &rows(1), forced, 1);
+    assert_eq!(
+        found.map_err(|Found { fault, .. }| fault),
+        Err(Fault::Invalid)
+    );
+}
+
+/// What draws beyond the radius could add is left open: the slack.
+fn audited(steps: usize, radius: u32, slack: f64) {
+    let histogram = small(1, [50, 50], radius);
+    let build = |input: Input, root: &Root| {
+        let running = root.spawn(histogram.machine())?;
+        let function = Streams::with(Updates).function::<Rows>(&1);
+        root.postprocess(
+            &running,
+            Chain::new(Verifier::new(function), Identifier::new(input)),
+        )
+    };
+    let bits = [(false, false), (false, true), (true, true)];
+    let pair = |(zero, one)| Pair::new(vec![zero], vec![one]).map(StreamMessage::Update);
+    let report = audit(build).asking(steps, |_: &[_]| bits.map(pair).to_vec());
+    let report = report.unwrap();
+    let at = |epsilon: &Exact| {
+        let factor = auditor::Factor::of_epsilon(epsilon, Round::Down);
+        report.delta(&factor.unwrap())
+    };
+    let claimed = at(histogram.loss().value());
+    let most = claimed.most.to_f64().value();
+    assert!(claimed.least == RBig::ZERO && most < slack, "{most}");
+    // It is not private for nothing: a tenth of the claim is refuted.
+    assert!(at(&histogram.loss().value().split(10)).least > RBig::ZERO);
+}
+
+#[test]
+fn it_is_as_private_as_claimed() {
+    audited(1, 3, 1e-4);
+    audited(2, 1, 0.05);
+}
+
+#[test]
+fn thirds_add_up() {
+    for (epsilon, columns) in [("1", 3), ("0.7", 1), ("3", 10)] {
+        let epsilon: Exact = epsilon.parse().unwrap();
+        let histogram =
+            Histogram::for_epsilon(&epsilon, columns, 1000, Statistic::Largest).unwrap();
+        assert!(*histogram.loss().value() <= epsilon);
+        assert!(histogram.loss().value().times(1000) > epsilon.times(999));
+    }
+    assert!(Histogram::for_epsilon(&Exact::ZERO, 1, 10, Statistic::Largest).is_err());
+    assert!(Histogram::for_epsilon(&Exact::ONE, 0, 10, Statistic::Largest).is_err());
+    assert!(Histogram::for_epsilon(&Exact::ONE, 1, 0, Statistic::Largest).is_err());
+}
+
+#[test]
+fn it_is_as_accurate_as_stated() {
+    let steps = 4000;
+    let epsilon: Exact = "6".parse().unwrap();
+    for statistic in [Statistic::Largest, Statistic::Rank(1)] {
+        let histogram = Histogram::for_epsilon(&epsilon, 2, steps, statistic).unwrap();
+        let bound = histogram.accuracy(0.05);
+        assert!(bound < 2000.0, "{bound}");
+        let running = Root::seeded([5; 32]).spawn(histogram.machine()).unwrap();
+        let (mut totals, mut last) = ([0i64; 2], 0);
+        for step in 0..steps {
+            let row = vec![step % 4 != 0, step % 2 == 0];
+            totals = [totals[0] + i64::from(row[0]), totals[1] + i64::from(row[1])];
+            last = running.ask(StreamMessage::Update(row)).unwrap();
+            let error = last.abs_diff(statistic.of(&totals)) as f64;
+            assert!(error <= bound, "{step}: {error} {bound}");
+        }
+        assert!(last > 0); // something was published
+        assert_eq!(running.ask(StreamMessage::Question(())), Ok(last));
+        assert_eq!(
+            running.ask(StreamMessage::Update(vec![])),
+            Err(AskError::Halted)
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! Caps: a budget at a distance, and the rule that keeps it.
+
+use std::sync::Arc;
+
+use measures::{ChildLoss, FilterRule, Metric, Tallied, Total, TotalLoss};
+use queryable::guarded;
+
+use crate::error::OpenError;
+
+/// A budget at a distance.
+pub(crate) struct Cap<MI: Metric, R: Tallied> {
+    pub(crate) d_in: MI::Distance,
+    pub(crate) limit: TotalLoss<R>,
+    pub(super) gate: Arc<dyn Gate<R>>,
+    /// The halting form of the papers: no launch after a refusal.
+    pub(crate) halting: bool,
+}
+
+impl<MI: Metric, R: FilterRule> Cap<MI, R> {
+    pub(crate) fn new(
+        account: &str,
+        rule: &R,
+        d_in: MI::Distance,
+        limit: TotalLoss<R>,
+        halting: bool,
+    ) -> Result<Self, OpenError> {
+        let open = guarded(|| Ok(Opened(rule.clone(), rule.open(&limit)?)));
+        let panicked = |_| OpenError::RulePanicked {
+            account: account.into(),
+        };
+        let gate: Result<_, OpenError> = open.map_err(panicked)?;
+        Ok(Self {
+            d_in,
+            limit,
+            gate: Arc::new(gate?),
+            halting,
+        })
+    }
+}
+
+impl<MI: Metric, R: Tallied> Clone for Cap<MI, R> {
+    fn clone(&self) -> Self {
+        Self {
+            d_in: self.d_in.clone(),
+            limit: self.limit.clone(),
+            gate: Arc::clone(&self.gate),
+            halting: self.halting,
+        }
+    }
+}
+
+/// A rule with a budget, as [`FilterRule`]: an account without a cap needs none, so its rule may be of another kind.
+pub(super) trait Gate<R: Tallied>: Send + Sync {
+    fn fits(&self, tally: &R::Tally) -> bool;
+    fn remaining(&self, tally: &R::Tally) -> Option<ChildLoss<R>>;
+    fn spent(&self, tally: &R::Tally) -> Total<TotalLoss<R>>;
+}
+
+struct Opened<R: FilterRule>(R, R::Gate);
+
+impl<R: FilterRule> Gate<R> for Opened<R> {
+    #[inline]
+    fn fits(&self, tally: &R::Tally) -> bool {
+        self.0.fits(&self.1, tally)
+    }
+
+    fn remaining(&self, tally: &R::Tally) -> Option<ChildLoss<R>> {
+        self.0.remaining(&self.1, tally)
+    }
+
+    fn spent(&self, tally: &R::Tally) -> Total<TotalLoss<R>> {
+        self.0.spent(&self.1, tally)
+    }
+}

@@ -1,0 +1,190 @@
+//! An account: what was launched under one session and everything live below it, what that amounts to, and, if it is
+//! capped, whether one more launch fits.
+//!
+//! Two locks. The book is locked for the check and the charge only ([`settling`]); the readings, for the questions about
+//! the loss ([`questions`]). Neither is held while a mechanism or anybody's map runs.
+
+mod addresses;
+pub(crate) mod bill;
+mod cap;
+mod contained;
+mod launches;
+pub(crate) mod link;
+pub(crate) mod planning;
+pub(crate) mod questions;
+mod readings;
+mod refusing;
+mod remembered;
+pub(crate) mod settling;
+mod tallies;
+
+use std::sync::Arc;
+
+use measures::{ChildLoss, Interleaving, Loss as _, Metric, Tallied, Total, TotalLoss};
+use queryable::{Sequence, guarded};
+
+pub(crate) use self::cap::Cap;
+use self::{
+    bill::{PartQuote, Quote, Step},
+    launches::Launches,
+    readings::Readings,
+    settling::{Asked, Parent},
+    tallies::Tallies,
+};
+use crate::{
+    error::{LaunchError, OpenError},
+    remaining::Remaining,
+    sync::{AtomicU64, Mutex, Ordering, lock},
+};
+
+/// How deep sessions may be nested live.
+pub const MAX_NESTING: u16 = 256;
+
+/// How many different measurements an account lists, unless its quota says otherwise.
+pub const DEFAULT_QUOTA: u32 = 1 << 20;
+
+pub(crate) struct Account<MI: Metric, R: Tallied> {
+    pub(crate) label: Arc<str>,
+    pub(crate) rule: R,
+    pub(crate) measure: R::Child,
+    zero: R::Tally,
+    cap: Option<Cap<MI, R>>,
+    /// How many different measurements are listed at the most: whatever is free could be launched for ever.
+    pub(crate) quota: u32,
+    /// Whose turn it is among all leaves charged here, if the rule is sequential.
+    sequence: Option<Sequence>,
+    parent: Option<Parent<MI, R::Child>>,
+    depth: u16,
+    book: Mutex<Book<MI, R>>,
+    launched: AtomicU64,
+    readings: Readings<MI::Distance, R::Tally>,
+}
+
+struct Book<MI: Metric, R: Tallied> {
+    launches: Launches<MI, R::Child>,
+    /// What was charged at the cap's distance.
+    spent: Tallies<R::Tally>,
+    halted: bool,
+}
+
+impl<MI: Metric, R: Tallied> Account<MI, R> {
+    pub(crate) fn new(
+        label: Arc<str>,
+        rule: R,
+        cap: Option<Cap<MI, R>>,
+        quota: u32,
+        parent: Option<Parent<MI, R::Child>>,
+    ) -> Result<Self, OpenError> {
+        let depth = parent.as_ref().map_or(0, |parent| parent.depth() + 1);
+        if depth >= MAX_NESTING {
+            return Err(OpenError::TooDeep { limit: MAX_NESTING });
+        }
+        let zero = rule.start();
+        let sequential = matches!(R::INTERLEAVING, Interleaving::Sequential);
+        Ok(Self {
+            label,
+            measure: rule.child(),
+            cap,
+            quota,
+            sequence: sequential.then(Sequence::new),
+            parent,
+            depth,
+            book: Mutex::new(Book {
+                launches: Launches::new(),
+                spent: Tallies::new(zero.clone()),
+                halted: false,
+            }),
+            launched: AtomicU64::new(0),
+            readings: Readings::new(),
+            zero,
+            rule,
+        })
+    }
+
+    /// Whatever the rule says of interleaving.
+    pub(crate) fn sequential(mut self) -> Self {
+        self.sequence.get_or_insert_with(Sequence::new);
+        self
+    }
+
+    pub(crate) fn cap(&self) -> Option<&Cap<MI, R>> {
+        self.cap.as_ref()
+    }
+
+    /// How many launches have been charged.
+    pub(crate) fn launched(&self) -> u64 {
+        self.launched.load(Ordering::Acquire)
+    }
+
+    /// What one more launch could cost within the cap, if there is one.
+    fn room(&self, asked: Asked<'_, MI>) -> Result<Remaining<ChildLoss<R>>, LaunchError> {
+        self.ruled(|| {
+            let Some(cap) = &self.cap else {
+                return Remaining::unlimited();
+            };
+            match asked(&cap.d_in) {
+                Some(path) => Remaining::under(&self.label, self.room_in(cap, &path)),
+                None => Remaining::unlimited().beside(&self.label),
+            }
+        })
+    }
+
+    /// What one more launch in this part could cost.
+    fn room_in(&self, cap: &Cap<MI, R>, path: &[Step]) -> Option<ChildLoss<R>> {
+        let (spent, alone) = {
+            let book = lock(&self.book);
+            if book.halted {
+                return None;
+            }
+            let alone = book.spent.along(path);
+            (book.spent.total().clone(), alone)
+        };
+        let anywhere = cap.gate.remaining(&spent);
+        // A part in which less was launched than in others has more left, if the rule agrees to the sums that come of it.
+        let here = alone.and_then(|alone| cap.gate.remaining(&alone));
+        let here = here.filter(|loss| {
+            let losses = vec![loss.clone().on_grid()];
+            let path = path.to_vec();
+            let quote = Quote::Part(Box::new(PartQuote { path, losses }));
+            // Dropped in the opposite order: unlocked first.
+            let next;
+            let book = lock(&self.book);
+            next = book.spent.after(&quote, 1, &self.zero);
+            drop(book);
+            next.is_ok_and(|next| cap.gate.fits(next.total()))
+        });
+        here.or(anywhere)
+    }
+
+    /// How much of the cap has been spent.
+    pub(crate) fn spent(&self) -> Result<Option<Total<TotalLoss<R>>>, LaunchError> {
+        self.ruled(|| {
+            let cap = self.cap.as_ref()?;
+            let spent = lock(&self.book).spent.total().clone();
+            Some(cap.gate.spent(&spent))
+        })
+    }
+
+    /// Has the halting form refused?
+    pub(crate) fn has_halted(&self) -> bool {
+        lock(&self.book).halted
+    }
+
+    pub(crate) fn halt(&self) {
+        lock(&self.book).halted = true;
+    }
+
+    /// Asks the rule, which may be somebody's code: it may use no session, and its panics are caught. Tallies that are only
+    /// needed for it are moved in, because their destructors are somebody's code, too.
+    #[inline]
+    pub(crate) fn ruled<X>(&self, ask: impl FnOnce() -> X) -> Result<X, LaunchError> {
+        guarded(ask).map_err(|_| rule_panicked(&self.label))
+    }
+}
+
+#[cold]
+fn rule_panicked(account: &str) -> LaunchError {
+    LaunchError::RulePanicked {
+        account: account.to_string(),
+    }
+}

@@ -1,0 +1,89 @@
+//! Why an account does not admit a launch, in words. Nothing is locked when they are found.
+
+use std::sync::Arc;
+
+use measures::{ChildLoss, Loss as _, Metric, Tallied, Total, TotalLoss};
+
+use crate::{
+    account::Account,
+    account::bill::Quote,
+    account::settling::{Demand, Payer as _},
+    account::tallies::Contradiction,
+    error::{LaunchError, Refusal},
+    measurement::Description,
+};
+
+/// Why an account does not admit a launch.
+pub(crate) enum Refused<T> {
+    /// Too little is left; this much was spent.
+    Over(T),
+    Halted,
+    Contradiction,
+    /// The account has moved on since the question was prepared.
+    Moved,
+    /// There is no room for another measurement.
+    Full,
+}
+
+impl<T> Refused<T> {
+    #[cold]
+    pub(super) fn boxed(self) -> Box<Self> {
+        Box::new(self)
+    }
+}
+
+impl From<Contradiction> for LaunchError {
+    fn from(Contradiction: Contradiction) -> Self {
+        Self::Contradiction
+    }
+}
+
+impl<MI: Metric, R: Tallied> Account<MI, R> {
+    /// Asks the rule, so it may panic.
+    #[cold]
+    pub(super) fn explain(
+        &self,
+        refused: Refused<R::Tally>,
+        demand: &Demand<'_, '_, MI, R>,
+    ) -> Box<LaunchError> {
+        let account = self.label.to_string();
+        Box::new(match (refused, &self.cap) {
+            (Refused::Over(spent), Some(cap)) => {
+                let remaining = cap.gate.remaining(&spent);
+                let spent = cap.gate.spent(&spent);
+                let launch = (demand.bill.description(), demand.quote);
+                let limit = (&cap.d_in, &cap.limit);
+                LaunchError::Refused(Box::new(self.refusal(launch, limit, remaining, &spent)))
+            }
+            (Refused::Full, _) => LaunchError::LedgerFull {
+                account,
+                quota: self.quota,
+            },
+            (Refused::Moved, _) => LaunchError::Contended,
+            (Refused::Contradiction, _) => Contradiction.into(),
+            (Refused::Halted | Refused::Over(_), _) => LaunchError::Halted { account },
+        })
+    }
+
+    /// A launch, with what it costs, over a limit at a distance.
+    pub(crate) fn refusal(
+        &self,
+        (launch, quote): (&Arc<Description>, Option<&Quote<ChildLoss<R>>>),
+        (d_in, limit): (&MI::Distance, &TotalLoss<R>),
+        remaining: Option<ChildLoss<R>>,
+        spent: &Total<TotalLoss<R>>,
+    ) -> Refusal {
+        let asked = quote.and_then(Quote::leaf);
+        Refusal {
+            account: self.label.to_string(),
+            path: self.path(),
+            measure: format!("{:?}", self.rule.total()),
+            launch: launch.to_string(),
+            d_in: d_in.to_string(),
+            asked: asked.map_or_else(String::new, ToString::to_string),
+            spent: spent.to_string(),
+            remaining: remaining.map(|loss| loss.shown_down()),
+            limit: limit.shown_down(),
+        }
+    }
+}

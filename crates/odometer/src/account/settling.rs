@@ -1,0 +1,473 @@
+//! Settling a launch: every account from the leaf's to the root, or to a reserved filter, admits it, and then all charge
+//! it as one step.
+//!
+//! Prices are asked for with nothing locked. The accounts lock from the leaf to the root, and each checks. Once the last
+//! has agreed, all charge and unlock, from the root to the leaf: nothing foreign runs meanwhile, and nothing is allocated.
+//! There is one order of locks, so there is no deadlock. If one says no or panics, all unlock before anything else happens.
+//! So whatever is dropped or put into words is so with nothing locked.
+//!
+//! Nearly always, all prices are remembered and all agree: then one way up is enough. Otherwise nothing has happened on
+//! it; all prices are asked for on another way up, before anybody locks, and then the accounts decide for good.
+
+use std::{
+    cell::{Cell, OnceCell, RefCell},
+    sync::Arc,
+};
+
+use measures::{ChildLoss, Measure, Metric, Tallied};
+use queryable::{Sequence, Turn, guarded};
+
+use crate::{
+    account::bill::{Bill, Quote, Step},
+    account::contained::Contained,
+    account::launches::Entry,
+    account::planning::{Copied, PlannedParent},
+    account::refusing::Refused,
+    account::tallies::{Contradiction, Pending},
+    account::{Account, Book, Cap, rule_panicked},
+    error::LaunchError,
+    remaining::Remaining,
+    sync::{Ordering, lock},
+};
+
+/// Whoever pays for launches, as seen from below.
+pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
+    /// Settles a launch here and everywhere above, at prices that are remembered, if all agree. Otherwise nothing has
+    /// happened.
+    fn settle_at_once<'a>(
+        &'a self,
+        bill: &Bill<MI, M>,
+        launch: &Launch<'a>,
+        below: Locked<'_>,
+    ) -> bool;
+
+    /// Asks for the prices here and everywhere above; then has everybody lock and decide, those below first.
+    fn settle<'a>(&'a self, bill: &Bill<MI, M>, launch: &Launch<'a>, below: &dyn Below) -> Settled;
+
+    fn depth(&self) -> u16;
+
+    /// The names of the accounts from the root to this one; what has its parent's name is left out.
+    fn path(&self) -> Vec<String>;
+
+    /// A copy of this one and all above, for a dry run.
+    fn plan(self: Arc<Self>) -> Result<PlannedParent<MI, M>, LaunchError>;
+
+    /// What remains under those below, this one and those above.
+    fn remaining(
+        &self,
+        asked: Asked<'_, MI>,
+        below: Remaining<M::Loss>,
+    ) -> Result<Remaining<M::Loss>, LaunchError>;
+}
+
+/// A question for what remains, as accounts of this metric see it. For a cap at this distance: is it charged the loss that a
+/// launch has at the distance which was asked about? Then the parts that the launch would be in, the outermost first, each
+/// of them priced at one unit. Stability maps answer it, so it is asked with nothing locked.
+pub(crate) type Asked<'a, MI> = &'a dyn Fn(&<MI as Metric>::Distance) -> Option<Vec<Step>>;
+
+pub(crate) type Parent<MI, M> = Arc<dyn Payer<MI, M>>;
+
+/// All were charged, or nobody was.
+pub(crate) type Settled = Result<(), Box<LaunchError>>;
+
+/// Which kind of launch it is.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Plain,
+    /// A refusal leads to another try, so it halts no account.
+    Tentative,
+    /// Only a question: nobody is charged, and nobody halts.
+    Asked,
+    /// Only if exactly so many launches have been charged to the leaf's account.
+    After(u64),
+    /// So many launches that happened before a snapshot was taken: no quota applies.
+    Restored(u64),
+}
+
+/// A launch on its way up.
+pub(crate) struct Launch<'a> {
+    kind: Kind,
+    count: u64,
+    /// Whoever does not agree now will be asked again.
+    at_once: Cell<bool>,
+    /// The turn of the launch under every sequential account on the way, and how many there may be.
+    turns: RefCell<Vec<Turn>>,
+    sequential: Cell<usize>,
+    /// Whose rule is asked now.
+    at: Cell<&'a Arc<str>>,
+}
+
+impl<'a> Launch<'a> {
+    fn new(kind: Kind, at: &'a Arc<str>) -> Self {
+        Self {
+            kind,
+            count: match kind {
+                Kind::Restored(count) => count,
+                Kind::Plain | Kind::Tentative | Kind::Asked | Kind::After(_) => 1,
+            },
+            at_once: Cell::new(true),
+            turns: RefCell::default(),
+            sequential: Cell::new(0),
+            at: Cell::new(at),
+        }
+    }
+
+    /// Is everybody charged once all have agreed?
+    #[inline]
+    fn charges(&self) -> bool {
+        !matches!(self.kind, Kind::Asked)
+    }
+
+    /// Does a refusal halt accounts of the halting form?
+    fn may_halt(&self) -> bool {
+        !self.at_once.get() && !matches!(self.kind, Kind::Tentative | Kind::Asked)
+    }
+
+    /// Takes the turn for which [room was made](Self::expect_turn).
+    #[inline(never)]
+    fn take_turn(&self, sequence: &Sequence) {
+        self.turns.borrow_mut().push(sequence.begin_next());
+    }
+
+    /// Makes room for one more turn.
+    #[inline(never)]
+    fn expect_turn(&self) {
+        self.sequential.update(|turns| turns + 1);
+        self.turns.borrow_mut().reserve(self.sequential.get());
+    }
+}
+
+/// All accounts below are locked, and have agreed. They are charged if all above agree, too, and unlocked in any case.
+pub(crate) struct Locked<'a>(Option<&'a mut dyn FnMut(bool)>);
+
+impl<'a> Locked<'a> {
+    #[inline]
+    fn new(unlock: &'a mut dyn FnMut(bool)) -> Self {
+        Self(Some(unlock))
+    }
+
+    /// Charges them if all have agreed.
+    #[inline]
+    fn unlock(&mut self, agreed: bool) {
+        if let Some(unlock) = self.0.take() {
+            unlock(agreed);
+        }
+    }
+}
+
+impl Drop for Locked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.unlock(false);
+    }
+}
+
+/// The accounts below, which know their prices and lock first.
+pub(crate) trait Below {
+    fn lock_then(&self, above: &mut dyn FnMut(Locked<'_>) -> Settled) -> Settled;
+}
+
+/// Below the leaf's account there is only whoever wants to know whether all were charged.
+impl Below for Cell<bool> {
+    fn lock_then(&self, above: &mut dyn FnMut(Locked<'_>) -> Settled) -> Settled {
+        above(Locked::new(&mut |agreed| self.set(agreed)))
+    }
+}
+
+/// An account that knows its price, and the accounts below it.
+struct Level<'a, 'l, MI: Metric, R: Tallied> {
+    account: &'l Account<MI, R>,
+    demand: Demand<'a, 'l, MI, R>,
+    below: &'a dyn Below,
+}
+
+impl<MI: Metric, R: Tallied> Below for Level<'_, '_, MI, R> {
+    fn lock_then(&self, above: &mut dyn FnMut(Locked<'_>) -> Settled) -> Settled {
+        let (account, demand) = (self.account, &self.demand);
+        self.below.lock_then(&mut |below| {
+            let settled = account.charge(demand, below, &mut *above);
+            settled.unwrap_or_else(|refused| Err(account.explain(*refused, demand)))
+        })
+    }
+}
+
+/// What an account has to agree to.
+pub(super) struct Demand<'a, 'l, MI: Metric, R: Tallied> {
+    pub(super) bill: &'a Bill<MI, R::Child>,
+    /// The price at the cap's distance, if there is a cap.
+    pub(super) quote: Option<&'a Quote<ChildLoss<R>>>,
+    launch: &'a Launch<'l>,
+    /// Only if exactly this many launches have been charged.
+    expected: Option<u64>,
+}
+
+/// What changes in the list of launches once all have agreed.
+struct Listing {
+    entry: Entry,
+    launched: u64,
+}
+
+impl<MI: Metric, R: Tallied> Account<MI, R> {
+    /// Settles a launch in this account and all above. The answer is its turn in every sequential one of them.
+    ///
+    /// Rules and tallies may be somebody's code: they run under the locks, so they may use no session. One that panics
+    /// before all have agreed charges nobody; what panics later is a destructor, and all are charged.
+    pub(crate) fn settle(
+        &self,
+        bill: &Bill<MI, R::Child>,
+        kind: Kind,
+    ) -> Result<Vec<Turn>, LaunchError> {
+        let (launch, agreed) = (Launch::new(kind, &self.label), Cell::new(false));
+        let settled = self.settle_here(bill, &launch, &agreed);
+        match settled {
+            Err(error) if !agreed.get() => Err(*error),
+            _ => Ok(launch.turns.into_inner()),
+        }
+    }
+
+    #[inline]
+    fn settle_here<'l>(
+        &'l self,
+        bill: &Bill<MI, R::Child>,
+        launch: &Launch<'l>,
+        agreed: &Cell<bool>,
+    ) -> Settled {
+        let asked = OnceCell::new();
+        let demand = Demand {
+            bill,
+            quote: self.quote(bill, &asked)?,
+            launch,
+            expected: match launch.kind {
+                Kind::After(launched) => Some(launched),
+                Kind::Plain | Kind::Tentative | Kind::Asked | Kind::Restored(_) => None,
+            },
+        };
+        let tell = &mut |all| agreed.set(all);
+        match guarded(|| self.charge_at_once(&demand, Locked::new(tell))) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                launch.at_once.set(false);
+                self.settle_above(demand, agreed)
+            }
+            Err(_) => Err(Box::new(rule_panicked(launch.at.get()))),
+        }
+    }
+
+    #[inline]
+    fn quote<'a>(
+        &self,
+        bill: &'a Bill<MI, R::Child>,
+        asked: &'a OnceCell<Quote<ChildLoss<R>>>,
+    ) -> Result<Option<&'a Quote<ChildLoss<R>>>, LaunchError> {
+        match &self.cap {
+            Some(cap) => bill.quote(&cap.d_in, asked).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn charge_at_once<'l>(&'l self, demand: &Demand<'_, 'l, MI, R>, below: Locked<'_>) -> bool {
+        let above = |mut below: Locked<'_>| match &self.parent {
+            Some(parent) => parent.settle_at_once(demand.bill, demand.launch, below),
+            None => {
+                below.unlock(demand.launch.charges());
+                true
+            }
+        };
+        self.charge(demand, below, above).unwrap_or(false)
+    }
+
+    /// Settles where this account and those below know their prices.
+    #[cold]
+    fn settle_above<'l>(&'l self, demand: Demand<'_, 'l, MI, R>, below: &dyn Below) -> Settled {
+        let Demand { bill, launch, .. } = demand;
+        let level = Level {
+            account: self,
+            demand,
+            below,
+        };
+        if let Some(parent) = &self.parent {
+            return parent.settle(bill, launch, &level);
+        }
+        let all_agreed = &mut |mut below: Locked<'_>| {
+            below.unlock(launch.charges());
+            Ok(())
+        };
+        let settled = guarded(|| level.lock_then(all_agreed));
+        settled.unwrap_or_else(|_| Err(Box::new(rule_panicked(launch.at.get()))))
+    }
+
+    /// Locks the book, checks, and asks `above` whether all others agree: only then it charges. Whatever comes of it, nothing
+    /// is locked any more.
+    #[inline(always)]
+    fn charge<'l, X>(
+        &'l self,
+        demand: &Demand<'_, 'l, MI, R>,
+        below: Locked<'_>,
+        above: impl FnOnce(Locked<'_>) -> X,
+    ) -> Result<X, Box<Refused<R::Tally>>> {
+        demand.launch.at.set(&self.label);
+        // Dropped in the opposite order, also by a panic: those below unlock, this one unlocks, and then tallies may go.
+        let mut next = Contained::new(None);
+        let mut book = lock(&self.book);
+        let mut below = below;
+        let listing = self.list(&mut book, demand)?;
+        if let (Some(cap), Some(quote)) = (&self.cap, demand.quote) {
+            self.spend(cap, quote, demand.launch, &mut book, &mut next)?;
+        }
+        let mut book = Some(book);
+        let mut unlock = |agreed: bool| {
+            if let (true, Some(book)) = (agreed, &mut book) {
+                self.commit(book, demand, next.get(), &listing);
+            }
+            book = None;
+            below.unlock(agreed);
+        };
+        let answer = above(Locked::new(&mut unlock));
+        next.release();
+        Ok(answer)
+    }
+
+    /// Where the launch will be listed, with room made for it.
+    #[inline(always)]
+    fn list(
+        &self,
+        book: &mut Book<MI, R>,
+        demand: &Demand<'_, '_, MI, R>,
+    ) -> Result<Listing, Box<Refused<R::Tally>>> {
+        let (launch, launched) = (demand.launch, self.launched.load(Ordering::Relaxed));
+        if demand.expected.is_some_and(|expected| expected != launched) {
+            return Err(Refused::Moved.boxed());
+        }
+        if book.halted && demand.quote.is_some() {
+            return Err(Refused::Halted.boxed());
+        }
+        let quota = match launch.kind {
+            Kind::Restored(_) => None,
+            Kind::Plain | Kind::Tentative | Kind::Asked | Kind::After(_) => Some(self.quota),
+        };
+        let entry = book.launches.entry(demand.bill, quota);
+        let launched = launched.checked_add(launch.count);
+        let (Some(entry), Some(launched)) = (entry, launched) else {
+            return Err(Refused::Full.boxed());
+        };
+        if self.sequence.is_some() {
+            launch.expect_turn();
+        }
+        Ok(Listing { entry, launched })
+    }
+
+    /// What will have been spent, with room made for it.
+    #[inline(never)]
+    fn spend(
+        &self,
+        cap: &Cap<MI, R>,
+        quote: &Quote<ChildLoss<R>>,
+        launch: &Launch<'_>,
+        book: &mut Book<MI, R>,
+        next: &mut Contained<Pending<R::Tally>>,
+    ) -> Result<(), Box<Refused<R::Tally>>> {
+        match book.spent.after(quote, launch.count, &self.zero) {
+            Ok(after) => next.put(after),
+            Err(Contradiction) => return Err(Refused::Contradiction.boxed()),
+        }
+        let next = next.get();
+        if let Some(next) = next.filter(|next| cap.gate.fits(next.total())) {
+            book.spent.make_room(next);
+            return Ok(());
+        }
+        let refused = Refused::Over(book.spent.total().clone()).boxed();
+        book.halted = cap.halting && launch.may_halt();
+        Err(refused)
+    }
+
+    /// Nothing of this can fail.
+    #[inline(always)]
+    fn commit(
+        &self,
+        book: &mut Book<MI, R>,
+        demand: &Demand<'_, '_, MI, R>,
+        next: Option<&mut Pending<R::Tally>>,
+        listing: &Listing,
+    ) {
+        let launch = demand.launch;
+        if let Some(next) = next {
+            book.spent.commit(next);
+        }
+        book.launches
+            .record(listing.entry, demand.bill, launch.count);
+        if let Some(sequence) = &self.sequence {
+            launch.take_turn(sequence);
+        }
+        // Only changed under the lock.
+        self.launched.store(listing.launched, Ordering::Release);
+    }
+}
+
+impl<MI: Metric, R: Tallied> Payer<MI, R::Child> for Account<MI, R> {
+    fn settle_at_once<'a>(
+        &'a self,
+        bill: &Bill<MI, R::Child>,
+        launch: &Launch<'a>,
+        below: Locked<'_>,
+    ) -> bool {
+        // Distances are compared by somebody's code.
+        launch.at.set(&self.label);
+        let cap = self.cap.as_ref();
+        let quote = cap.and_then(|cap| bill.remembered(&cap.d_in));
+        let demand = Demand {
+            bill,
+            quote,
+            launch,
+            expected: None,
+        };
+        quote.is_some() == cap.is_some() && self.charge_at_once(&demand, below)
+    }
+
+    fn settle<'a>(
+        &'a self,
+        bill: &Bill<MI, R::Child>,
+        launch: &Launch<'a>,
+        below: &dyn Below,
+    ) -> Settled {
+        let asked = OnceCell::new();
+        let demand = Demand {
+            bill,
+            quote: self.quote(bill, &asked)?,
+            launch,
+            expected: None,
+        };
+        self.settle_above(demand, below)
+    }
+
+    fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    fn path(&self) -> Vec<String> {
+        let mut path = self
+            .parent
+            .as_ref()
+            .map_or_else(Vec::new, |parent| parent.path());
+        if path.last().is_none_or(|last| **last != *self.label) {
+            path.push(self.label.to_string());
+        }
+        path
+    }
+
+    fn plan(self: Arc<Self>) -> Result<PlannedParent<MI, R::Child>, LaunchError> {
+        Ok(Box::new(Copied::new(&self)?))
+    }
+
+    fn remaining(
+        &self,
+        asked: Asked<'_, MI>,
+        below: Remaining<ChildLoss<R>>,
+    ) -> Result<Remaining<ChildLoss<R>>, LaunchError> {
+        let room = below.and(self.room(asked)?);
+        match &self.parent {
+            Some(parent) => parent.remaining(asked, room),
+            None => Ok(room),
+        }
+    }
+}

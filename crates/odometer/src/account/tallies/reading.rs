@@ -1,0 +1,151 @@
+//! Many launches at once: a question reads them into the parts they are in, and combines the parts when it has read all.
+
+use std::mem;
+
+use measures::Tally;
+
+use super::{
+    Contradiction, Group, Launch, Node, Parted, Tallies, at_sizes_above, empty, monotone, sum,
+};
+use crate::{
+    account::bill::{Quote, Step},
+    partition::split::Curve,
+};
+
+impl<T: Tally> Tallies<T> {
+    /// Counts `n` launches at this quote. The total knows of them when it is [settled](Self::settle).
+    ///
+    /// # Errors
+    /// [`Contradiction`]; then these tallies are of no use any more.
+    pub(crate) fn absorb(
+        &mut self,
+        quote: &Quote<T::Loss>,
+        n: u64,
+        zero: &T,
+    ) -> Result<(), Contradiction> {
+        match (&mut *self, quote) {
+            (Self::Plain(own), Quote::Direct(loss)) => {
+                own.absorb(loss, n);
+                return Ok(());
+            }
+            (Self::Plain(own), Quote::Part(_)) => {
+                let own = mem::replace(own, zero.clone());
+                *self = Self::Parted(Box::new(Parted {
+                    total: own.clone(),
+                    data: Node::new(vec![own]),
+                    stale: false,
+                }));
+            }
+            (Self::Parted(_), _) => {}
+        }
+        let Self::Parted(parted) = self else {
+            return Err(Contradiction);
+        };
+        parted.stale = true;
+        match quote {
+            Quote::Direct(loss) => {
+                let launch = Launch::new(std::slice::from_ref(loss), n, zero);
+                parted.data.absorb(&[], &launch)
+            }
+            Quote::Part(part) => {
+                let launch = Launch::of(part, n, zero);
+                parted.data.absorb(&part.path, &launch)
+            }
+        }
+    }
+
+    /// Does the total know of everything that was absorbed?
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        match self {
+            Self::Plain(_) => true,
+            Self::Parted(parted) => !parted.stale,
+        }
+    }
+
+    /// Brings the total up to date.
+    pub(crate) fn settle(&mut self, zero: &T) {
+        if let Self::Parted(parted) = self
+            && parted.stale
+        {
+            let total = parted.data.settle(zero).swap_remove(0);
+            parted.total = total;
+            parted.stale = false;
+        }
+    }
+}
+
+impl<T: Tally> Node<T> {
+    fn absorb(&mut self, path: &[Step], launch: &Launch<'_, T>) -> Result<(), Contradiction> {
+        let Some((step, path)) = path.split_first() else {
+            if launch.losses.len() != self.own.len() {
+                return Err(Contradiction);
+            }
+            let priced = self.own.iter_mut().zip(launch.losses);
+            priced.for_each(|(own, loss)| own.absorb(loss, launch.n));
+            return Ok(());
+        };
+        if step.units.len() != self.own.len() {
+            return Err(Contradiction);
+        }
+        let next = self.groups.len();
+        let number = *self.index.entry(step.group.address()).or_insert(next);
+        if number == next {
+            self.groups.push(Group::new(step));
+        }
+        note(&mut self.stale, number);
+        self.groups[number].absorb(step, path, launch)
+    }
+
+    /// What everything here and below amounts to, for each size of a change.
+    fn settle(&mut self, zero: &T) -> Curve<T> {
+        for number in taken(&mut self.stale) {
+            let total = self.groups[number].settle(zero);
+            self.sums.set(number, total);
+        }
+        self.sums.refresh();
+        sum(&self.own, self.sums.all())
+    }
+}
+
+impl<T: Tally> Group<T> {
+    fn absorb(
+        &mut self,
+        step: &Step,
+        path: &[Step],
+        launch: &Launch<'_, T>,
+    ) -> Result<(), Contradiction> {
+        if step.units != self.step.units {
+            return Err(Contradiction);
+        }
+        let next = self.parts.len();
+        let part = *self.index.entry(step.part).or_insert(next);
+        if part == next {
+            self.parts.push(empty(step, launch.zero));
+        }
+        note(&mut self.stale, part);
+        self.parts[part].absorb(path, launch)
+    }
+
+    fn settle(&mut self, zero: &T) -> Curve<T> {
+        for part in taken(&mut self.stale) {
+            let curve = monotone(self.parts[part].settle(zero));
+            self.splits.set(part, curve, zero);
+        }
+        at_sizes_above(&self.step, self.splits.refresh(), zero)
+    }
+}
+
+fn note(stale: &mut Vec<usize>, number: usize) {
+    if stale.last() != Some(&number) {
+        stale.push(number);
+    }
+}
+
+/// Each once, in order: those that are new are added at the end.
+fn taken(stale: &mut Vec<usize>) -> Vec<usize> {
+    let mut stale = mem::take(stale);
+    stale.sort_unstable();
+    stale.dedup();
+    stale
+}

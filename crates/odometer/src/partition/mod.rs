@@ -1,0 +1,287 @@
+//! Parallel composition: sessions on disjoint parts of the data (\[HST+23\] §5.2).
+//!
+//! A record's parts are decided by a function that is fixed in advance. Accounts above the parts are charged for the
+//! worst way in which the changed records can fall on the parts, not for the sum of all parts.
+
+pub(crate) mod parts;
+pub(crate) mod split;
+
+use std::{collections::HashMap, fmt, hash::Hash, iter, mem, panic::Location, sync::Arc};
+
+use measures::{CountsRecords, FilterRule, MapError, SymmetricDistance};
+use queryable::{AskError, Fuse, guarded};
+
+use crate::{
+    account::bill::{Bill, GroupId, PartBill, Step, Units},
+    account::link::Link,
+    error::OpenError,
+    session::Session,
+    session::data::Data,
+    space::{OfRecords, Records, Space},
+    sync::Mutex,
+};
+
+/// Where the records of each part are. Keys that come from the data stay here.
+struct Index<K>(HashMap<K, Vec<usize>>);
+
+/// The keys' destructors see data: they may use no session.
+impl<K> Drop for Index<K> {
+    fn drop(&mut self) {
+        let _ = guarded(|| drop(mem::take(&mut self.0)));
+    }
+}
+
+/// A partition of a session's data: a session for every part.
+///
+/// At `d_in = 1` (symmetric distance, each record in one part) the cost of a launch inside a part does not depend on the
+/// number of parts. Otherwise it grows with the logarithm of the number of parts that were used, and with the number of
+/// changed records, up to 64; beyond that, the loss is bounded as if all changes fell on every part.
+///
+/// The loss is that of the worst way in which the changed records can fall on the parts. Where losses grow at least in
+/// proportion to the change (noise, group privacy), that is all of them in one part. Other parts (a filter that was launched
+/// in one) are split in all ways if there are at most 2²⁵/n² of them for n changed records (8,192 for 64); beyond that the loss
+/// is bounded from above, as if there were any number of parts, each as bad as the worst: exact if they are equal.
+///
+/// The key function's author vouches that it is a function of the record alone and never panics, and `K`'s that equality is
+/// one. It sees every record once, when the first launch in any part needs its data; if it panics, everything on the data
+/// [stops](crate::LaunchError::Stopped). Timing apart, which parts are asked for, and when, is the analyst's choice.
+///
+/// The data are static: they are divided once, and a part's mechanisms learn of a change, if at all, from their data. A
+/// mechanism that takes *more data in its queries* must not be launched in a part: of two (0, 0.1) mechanisms the account would
+/// say (0, 0.1), and an adversary who waits for one of them to fail before it sends the update that differs reaches 0.19
+/// (\[HSV25\] Thm 5.2). `continual` has spaces for such mechanisms, which do not fit here, and parts at their right price.
+///
+/// ```
+/// use measures::{Basic, PrivacyMap, PureDp};
+/// use odometer::{Measurement, Odometer, Records};
+/// let people = Records::<(&str, u32)>::new();
+/// let map = PrivacyMap::per_record(PureDp, "0.5")?;
+/// let query = Measurement::new("query", people, map, |_, _| Ok(42));
+///
+/// let session = Odometer::new(people, Basic::new(PureDp)).open(vec![("north", 3), ("south", 4)])?;
+/// let regions = session.partition(|&(region, _)| region)?;
+/// regions.part("north")?.launch(&query)?;
+/// regions.part("south")?.launch(&query)?;
+/// assert_eq!(session.privacy_loss(&1)?.to_string(), "0.5"); // one person is in one region
+/// assert_eq!(session.privacy_loss(&2)?.to_string(), "1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Partition<S: OfRecords, K, R: FilterRule> {
+    session: Session<S, R>,
+    group: GroupId,
+    index: Data<Index<K>>,
+    /// What to call the key function.
+    by: Arc<str>,
+    units: Arc<Units<u32>>,
+    /// Parts by their keys. A part that is asked for again is the same part.
+    numbers: Mutex<HashMap<K, u64>>,
+}
+
+/// How many records, in how many parts, one unit of distance can add or remove if each record is in one part: a replaced
+/// record leaves one part and enters another.
+const fn moves<MI: CountsRecords>() -> u32 {
+    if MI::REPLACES { 2 } else { 1 }
+}
+
+impl<S: Space, R: FilterRule> Session<S, R> {
+    /// Divides the data by a key: each record is in exactly one part.
+    ///
+    /// # Errors
+    /// [`OpenError::Unusable`].
+    #[track_caller]
+    pub fn partition<K>(
+        &self,
+        key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
+    ) -> Result<Partition<S, K, R>, OpenError>
+    where
+        S: OfRecords<Record: Clone>,
+        K: Clone + Eq + Hash + Send + Sync + 'static,
+    {
+        self.partition_sparse(1, move |record| vec![key(record)])
+    }
+
+    /// Divides the data by keys: each record is in the parts of its first `most` different keys.
+    ///
+    /// # Errors
+    /// [`OpenError::Unusable`]; [`OpenError::NoParts`] for `most = 0`.
+    #[track_caller]
+    pub fn partition_sparse<K>(
+        &self,
+        most: u32,
+        keys: impl Fn(&S::Record) -> Vec<K> + Send + Sync + 'static,
+    ) -> Result<Partition<S, K, R>, OpenError>
+    where
+        S: OfRecords<Record: Clone>,
+        K: Clone + Eq + Hash + Send + Sync + 'static,
+    {
+        self.openable()?;
+        if most == 0 {
+            return Err(OpenError::NoParts);
+        }
+        let units = move |d_in: &u32| {
+            let units = d_in
+                .checked_mul(moves::<S::Metric>())
+                .and_then(|units| units.checked_mul(most));
+            units.ok_or_else(|| MapError::failed(d_in, "too many changed records"))
+        };
+        let by: Arc<str> = format!("the partition made at {}", Location::caller()).into();
+        let index = {
+            let (all, fuse, by) = (self.data().clone(), self.fuse().clone(), Arc::clone(&by));
+            Data::derived(move || {
+                let all = all.get()?;
+                under(&fuse, &by, || index(all, most as usize, &keys))
+            })
+        };
+        Ok(Partition {
+            session: self.clone(),
+            group: GroupId::default(),
+            index,
+            by,
+            units: Arc::new(units),
+            numbers: Mutex::new(HashMap::new()),
+        })
+    }
+}
+
+/// Runs code that sees data under their fuse: a panic blows it.
+fn under<X>(fuse: &Fuse, by: &str, read: impl FnOnce() -> X) -> Result<X, AskError> {
+    guarded(read).map_err(|error| {
+        fuse.blow(by, &error);
+        AskError::Halted
+    })
+}
+
+fn index<T, K: Eq + Hash>(all: &[T], most: usize, keys: &impl Fn(&T) -> Vec<K>) -> Index<K> {
+    let mut index = Index(HashMap::new());
+    for (at, record) in all.iter().enumerate() {
+        for key in first_different(keys(record), most) {
+            index.0.entry(key).or_default().push(at);
+        }
+    }
+    index
+}
+
+fn first_different<K: Eq>(keys: Vec<K>, most: usize) -> Vec<K> {
+    let mut kept: Vec<K> = Vec::new();
+    for key in keys {
+        if kept.len() < most && !kept.contains(&key) {
+            kept.push(key);
+        }
+    }
+    kept
+}
+
+impl<S, K, R> Partition<S, K, R>
+where
+    S: OfRecords<Record: Clone>,
+    K: Clone + Eq + Hash + Send + Sync + 'static,
+    R: FilterRule,
+{
+    /// A session on the part with this key, at the symmetric distance, live: cap it with
+    /// [`nested`](Session::nested), or launch a filter in it. Parts may be added at any time, whether or not
+    /// there are records in them.
+    ///
+    /// # Errors
+    /// [`OpenError::TooDeep`], [`OpenError::Unusable`]; [`OpenError::PartsFull`] for more different keys than the
+    /// session's quota.
+    pub fn part(&self, key: K) -> Result<Session<Records<S::Record>, R>, OpenError> {
+        self.session.openable()?;
+        let part = self.number(&key)?;
+        let (group, units) = (self.group.clone(), Arc::clone(&self.units));
+        let link = Link::new(
+            self.session.payer(),
+            move |bill: &Bill<SymmetricDistance, R::Child>| {
+                let (group, units) = (group.clone(), Arc::clone(&units));
+                Bill::part(PartBill {
+                    group,
+                    part,
+                    units,
+                    inner: bill.clone(),
+                })
+            },
+        );
+        let (group, units) = (self.group.clone(), Arc::clone(&self.units));
+        let link = link.pulling(move |above, asked| {
+            let units = units(above).ok().filter(|units| *units == 1)?;
+            let step = Step {
+                group: group.clone(),
+                part,
+                units: vec![units],
+            };
+            Some(iter::once(step).chain(asked(&units)?).collect())
+        });
+        let (all, index) = (self.session.data().clone(), self.index.clone());
+        let (fuse, by) = (self.session.fuse().clone(), Arc::clone(&self.by));
+        let data = Data::derived(move || {
+            let (all, index) = (all.get()?, index.get()?);
+            under(&fuse, &by, || {
+                let records = index.0.get(&key).map_or(&[][..], Vec::as_slice);
+                records.iter().map(|at| all[*at].clone()).collect()
+            })
+        });
+        let (label, rule) = (self.session.label(), self.session.rule().clone());
+        self.session
+            .child(Records::new(), data, label, rule, Arc::new(link))
+    }
+
+    /// Does something in every part of a list of keys, in order: a table by region, for one. The list is public: it may not
+    /// come from the data, whose keys tell who is in them.
+    ///
+    /// ```
+    /// # use measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # let people = Records::<(&str, u32)>::new();
+    /// # let map = PrivacyMap::per_record(PureDp, "0.5")?;
+    /// # let count = Measurement::new("count", people, map, |data, _| Ok(data.len())); // yours adds noise
+    /// let session = Odometer::new(people, Basic::new(PureDp)).filter(1, "1")?.invoke(vec![("north", 3), ("south", 4)])?;
+    /// let regions = session.partition(|&(region, _)| region)?;
+    /// let table = regions.for_each_part(["north", "east", "south"], |_, part| part.launch(&count))?;
+    /// assert_eq!(table, [("north", 1), ("east", 0), ("south", 1)]);
+    /// assert_eq!(session.privacy_loss(1)?.to_string(), "0.5");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`part`](Self::part), and what `ask` says. It stops at the first; what was launched before stays charged.
+    pub fn for_each_part<X, E: From<OpenError>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+        mut ask: impl FnMut(&K, &Session<Records<S::Record>, R>) -> Result<X, E>,
+    ) -> Result<Vec<(K, X)>, E> {
+        let each = |key: K| {
+            let answer = ask(&key, &self.part(key.clone())?)?;
+            Ok((key, answer))
+        };
+        keys.into_iter().map(each).collect()
+    }
+
+    /// Keys are hashed and compared by foreign code. If that panics, a key may be lost, and its part would get another
+    /// number: from then on the partition gives out no parts.
+    fn number(&self, key: &K) -> Result<u64, OpenError> {
+        let quota = self.session.quota();
+        let number = guarded(|| {
+            let mut numbers = self.numbers.lock().map_err(|_| AskError::Panicked)?;
+            if let Some(number) = numbers.get(key) {
+                return Ok(Some(*number));
+            }
+            let next = numbers.len() as u64;
+            if next >= u64::from(quota) {
+                return Ok(None);
+            }
+            numbers.insert(key.clone(), next);
+            Ok(Some(next))
+        });
+        let number = number.and_then(|number| number);
+        let number = number.map_err(OpenError::Unusable)?;
+        number.ok_or_else(|| OpenError::PartsFull {
+            account: self.session.label().to_string(),
+            quota,
+        })
+    }
+}
+
+impl<S: OfRecords, K, R: FilterRule> fmt::Debug for Partition<S, K, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Partition of {:?}", self.session)
+    }
+}

@@ -1,0 +1,90 @@
+//! Sessions below sessions, on the same data and with the same rule.
+
+use std::sync::Arc;
+
+use measures::{FilterRule, IntoLoss, LossError, RuleError, TotalLoss};
+
+use crate::{
+    account::{Account, Cap},
+    error::OpenError,
+    session::Session,
+    space::Space,
+};
+
+/// A limit, or why its text was none.
+type Limit<R> = Result<TotalLoss<R>, LossError>;
+
+/// A session to be opened below another.
+///
+/// ```
+/// # use measures::{Basic, PureDp};
+/// # use odometer::{Odometer, Records};
+/// # let records = Records::<i64>::new();
+/// let organisation = Odometer::new(records, Basic::new(PureDp)).open(vec![1, 2, 3])?;
+/// let team = organisation.nested("team red").capped(1, "0.5").open()?;
+/// assert_eq!(team.remaining(&1)?, Some("0.5".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a session is opened by `open`"]
+pub struct Nested<'a, S: Space, R: FilterRule> {
+    session: &'a Session<S, R>,
+    label: Arc<str>,
+    cap: Option<(S::Distance, Limit<R>)>,
+    halting: bool,
+    quota: u32,
+}
+
+impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
+    pub(crate) fn new(session: &'a Session<S, R>, label: Arc<str>) -> Self {
+        Self {
+            session,
+            label,
+            cap: None,
+            halting: false,
+            quota: session.quota(),
+        }
+    }
+
+    /// It may spend at most `limit` at distance `d_in`. Text that is no loss is an error of [`open`](Self::open).
+    pub fn capped(mut self, d_in: S::Distance, limit: impl IntoLoss<TotalLoss<R>>) -> Self {
+        self.cap = Some((d_in, limit.into_loss()));
+        self
+    }
+
+    /// After its cap's first refusal it refuses everything: the papers' halting form.
+    pub fn halting(mut self) -> Self {
+        self.halting = true;
+        self
+    }
+
+    /// It lists at most so many different measurements: see [`Odometer::quota`](crate::Odometer::quota). Otherwise as many
+    /// as the session above it, whose own quota counts for it, too.
+    pub fn quota(mut self, measurements: u32) -> Self {
+        self.quota = measurements;
+        self
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// [`OpenError::Rule`] if the limit makes no budget; [`OpenError::TooDeep`], [`OpenError::Unusable`].
+    pub fn open(self) -> Result<Session<S, R>, OpenError> {
+        let Self {
+            session,
+            label,
+            cap,
+            halting,
+            quota,
+        } = self;
+        let rule = session.rule().clone();
+        let cap = match cap {
+            Some((d_in, limit)) => {
+                let limit = limit.map_err(RuleError::Loss)?;
+                Some(Cap::new(&label, &rule, d_in, limit, halting)?)
+            }
+            None => None,
+        };
+        let account = Account::new(label, rule, cap, quota, Some(session.payer()))?;
+        session.child_of(session.space().clone(), session.data().clone(), account)
+    }
+}
