@@ -13,7 +13,7 @@ use crate::mechanism::Mechanism;
 /// are bounded and added. In most cases it is within a relative `1e-4` of the least ε, at any δ.
 ///
 /// Hypotheses: which mechanisms run, and how often, is decided before the first of them runs; so this is for planning,
-/// calibration and [compositors](crate::Certified), never for filters. Concurrent interleaving is as for
+/// calibration and [compositors](crate::CertifiedApprox), never for filters. Concurrent interleaving is as for
 /// [`Optimal`](measures::fixed::Optimal): with finite communication.
 ///
 /// ```

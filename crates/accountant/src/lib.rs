@@ -32,7 +32,7 @@
 //! - An [`Accountant`] composes mechanisms with counts: [`epsilon`](Accountant::epsilon), [`delta`](Accountant::delta),
 //!   [`curve`](Accountant::curve).
 //! - [`calibrate`](Accountant::calibrate) finds the noise for a budget, [`runs`](Accountant::runs) the number of runs.
-//! - [`Certified`], [`CertifiedPure`] and [`CertifiedProfile`] are rules for compositors.
+//! - [`CertifiedApprox`], [`CertifiedPure`] and [`CertifiedProfile`] are rules for compositors.
 //! - `docs/accountant.md` has the method and its proof: a contour integral of the composition's moment generating function,
 //!   by a trapezoid rule that can only err upwards, in floating point with counted errors.
 
@@ -53,4 +53,4 @@ mod rule;
 pub use accountant::Accountant;
 pub use error::AccountantError;
 pub use mechanism::Mechanism;
-pub use rule::{Certified, CertifiedProfile, CertifiedPure};
+pub use rule::{CertifiedApprox, CertifiedProfile, CertifiedPure};

@@ -16,12 +16,12 @@ use crate::{Accountant, AccountantError, Mechanism};
 /// communication: every (ε, δ) mechanism is simulated from its pair (\[VW21\] Thm 5.6 and \[HST+23\] Thm 3.4).
 ///
 /// ```
-/// use accountant::Certified;
+/// use accountant::CertifiedApprox;
 /// use measures::{EpsilonDelta, FixedRule};
 /// let losses: Vec<EpsilonDelta> = (0..1000)
 ///     .map(|i| format!("(0.0{}, 0)", 17_000 + 33 * i).parse())
 ///     .collect::<Result<_, _>>()?;
-/// let total = Certified::new("1e-6".parse()?)?.compose(&losses)?;
+/// let total = CertifiedApprox::new("1e-6".parse()?)?.compose(&losses)?;
 /// assert!(total.at_most(&"(5.4374, 1e-6)".parse()?)); // exactly 5.43730…
 /// # use measures::Loss;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,24 +31,24 @@ use crate::{Accountant, AccountantError, Mechanism};
 ///
 /// ```compile_fail,E0277
 /// fn filter(_rule: impl measures::FilterRule) {}
-/// filter(accountant::Certified::new("1e-6".parse().unwrap()).unwrap());
+/// filter(accountant::CertifiedApprox::new("1e-6".parse().unwrap()).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Certified {
+pub struct CertifiedApprox {
     delta: Exact,
 }
 
-impl Certified {
+impl CertifiedApprox {
     /// The rule for this δ, between 0 and 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
         if delta > Exact::ONE {
             return Err(RuleError::parameter("δ_g", &delta, "between 0 and 1"));
         }
-        Ok(Certified { delta })
+        Ok(CertifiedApprox { delta })
     }
 }
 
-impl Rule for Certified {
+impl Rule for CertifiedApprox {
     type Child = ApproxDp;
     type Total = ApproxDp;
     const INTERLEAVING: Interleaving = Interleaving::ConcurrentFinite;
@@ -62,7 +62,7 @@ impl Rule for Certified {
     }
 }
 
-impl FixedRule for Certified {
+impl FixedRule for CertifiedApprox {
     fn compose(&self, losses: &[EpsilonDelta]) -> Result<EpsilonDelta, RuleError> {
         if losses.is_empty() {
             return Ok(EpsilonDelta::ZERO);
@@ -75,7 +75,7 @@ impl FixedRule for Certified {
     }
 }
 
-/// [`Certified`] for children that are purely private. They may interleave freely, with no hypothesis on their messages
+/// [`CertifiedApprox`] for children that are purely private. They may interleave freely, with no hypothesis on their messages
 /// (\[VW21\] Thm 5.7).
 ///
 /// ```compile_fail,E0277
@@ -83,12 +83,12 @@ impl FixedRule for Certified {
 /// filter(accountant::CertifiedPure::new("1e-6".parse().unwrap()).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CertifiedPure(Certified);
+pub struct CertifiedPure(CertifiedApprox);
 
 impl CertifiedPure {
     /// The rule for this δ, between 0 and 1.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
-        Certified::new(delta).map(CertifiedPure)
+        CertifiedApprox::new(delta).map(CertifiedPure)
     }
 }
 
@@ -116,7 +116,7 @@ impl FixedRule for CertifiedPure {
 /// Composition of whole profiles, certified: the profile of everything together, at ε chosen in advance. A profile's own
 /// pair of laws dominates its mechanism, also under composition (\[ZDW22\] Thm 10).
 ///
-/// Hypotheses: as for [`Certified`]. Rounding: up; in between the ε, the profile's convexity bounds δ.
+/// Hypotheses: as for [`CertifiedApprox`]. Rounding: up; in between the ε, the profile's convexity bounds δ.
 ///
 /// ```
 /// use accountant::CertifiedProfile;

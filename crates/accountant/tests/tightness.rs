@@ -1,7 +1,7 @@
 //! The five compositions whose ε is known to 20 digits: by the contour formula itself, in arithmetic of 34 digits, with
 //! nothing added and five times the digits of every tolerance here (mpmath). Never below, and at most a relative `1e-4` above.
 
-use accountant::{Accountant, Certified, Mechanism};
+use accountant::{Accountant, CertifiedApprox, Mechanism};
 use exact::{Exact, Round};
 use measures::convert::gaussian_epsilon;
 use measures::{EpsilonDelta, FixedRule, Mu};
@@ -46,7 +46,7 @@ fn a_thousand_different_approximate_losses() {
     let losses: Vec<EpsilonDelta> = (0..1000)
         .map(|i| EpsilonDelta::new(ratio(17_000 + 33 * i, 1_000_000), exact("1e-10")).unwrap())
         .collect();
-    let total = Certified::new(exact("1e-6"))
+    let total = CertifiedApprox::new(exact("1e-6"))
         .unwrap()
         .compose(&losses)
         .unwrap();
@@ -56,7 +56,7 @@ fn a_thousand_different_approximate_losses() {
         "{found}"
     );
     // At 1e-10 the children's own δ have more.
-    let total = Certified::new(exact("1e-10"))
+    let total = CertifiedApprox::new(exact("1e-10"))
         .unwrap()
         .compose(&losses)
         .unwrap();

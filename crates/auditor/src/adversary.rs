@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use queryable::{AskError, Heard, Machine, Move, Scope, coins::Uniform, machine};
+use queryable::{Heard, Machine, Move, Scope, coins::Uniform, machine};
 
 use crate::{
     attack::{Attack, Plan, Play},
@@ -11,53 +11,6 @@ use crate::{
     profile::Direction,
     report::Report,
 };
-
-/// Asks the same query again and again, adds up what each answer tells, and stops when the sum passes a curve
-/// (\[RRUV16\] Alg 5). `tells` is the realized loss of one answer, `curve` the bound after `t` answers.
-pub fn stopping_time<Q: Clone + Send, A>(
-    query: Q,
-    mut tells: impl FnMut(&A) -> f64 + Send,
-    curve: impl Fn(u64) -> f64 + Send,
-) -> impl Machine<Query = Heard<A>, Answer = Move<Q>> {
-    let (mut sum, mut answers) = (0.0, 0);
-    machine(move |heard: Heard<A>, _: &mut Scope<'_>| {
-        match heard {
-            None => {}
-            Some(Ok(answer)) => {
-                sum += tells(&answer);
-                answers += 1;
-            }
-            Some(Err(_)) => return Ok(Move::Halt),
-        }
-        Ok(match answers > 0 && sum > curve(answers) {
-            true => Move::Halt,
-            false => Move::Ask(query.clone()),
-        })
-    })
-}
-
-/// Asks one query after another until an answer is bad for the system, then strikes (\[HSV25\] Thm 5.2): `next` gives
-/// the queries, `None` to give up; `bad` recognises the answer; `strike` gives the last query, told how many were
-/// asked.
-pub fn first_bad_answer<Q: Send, A>(
-    mut next: impl FnMut(usize) -> Option<Q> + Send,
-    bad: impl Fn(&Result<A, AskError>) -> bool + Send,
-    strike: impl Fn(usize) -> Q + Send,
-) -> impl Machine<Query = Heard<A>, Answer = Move<Q>> {
-    let (mut asked, mut struck) = (0, false);
-    machine(move |heard: Heard<A>, _: &mut Scope<'_>| {
-        if struck {
-            return Ok(Move::Halt);
-        }
-        if heard.is_some_and(|answer| bad(&answer)) {
-            struck = true;
-            return Ok(Move::Ask(strike(asked)));
-        }
-        let query = next(asked);
-        asked += 1;
-        Ok(query.map_or(Move::Halt, Move::Ask))
-    })
-}
 
 /// Asks what its coins say, among what is offered; halts when nothing is.
 pub fn random<Q: Send, A>(

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use queryable::{AskError, Root, Round};
+use queryable::{AskError, Exchange, Root};
 
 use crate::{
     concurrent::{DEFAULT_TURNS, Part, in_any_order, in_few_turns, in_order},
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How many rounds a history may have: attacks are trees, and are walked recursively.
-pub const MAX_DEPTH: usize = 2000;
+pub const MAX_ROUNDS: usize = 2000;
 
 /// Audits the system that `build` makes of each input, with coins from the root it is handed.
 ///
@@ -186,11 +186,11 @@ impl<B> Audit<B> {
         S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
-        O: Fn(&[Round<S::Query, S::Answer>]) -> Vec<S::Query> + Sync,
+        O: Fn(&[Exchange<S::Query, S::Answer>]) -> Vec<S::Query> + Sync,
     {
         check_depth(depth)?;
         let progress = Progress::new("runs");
-        let offer = |history: &[Round<S::Query, S::Answer>]| {
+        let offer = |history: &[Exchange<S::Query, S::Answer>]| {
             let cut_off = history.len() == depth;
             Offer {
                 part: 0,
@@ -281,7 +281,7 @@ impl<B> Audit<B> {
         S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
         B2: Fn(Input, &Root) -> Result<S, AskError> + Sync,
-        O: Fn(&[Round<S::Query, S::Answer>]) -> Offer<S::Query> + Sync,
+        O: Fn(&[Exchange<S::Query, S::Answer>]) -> Offer<S::Query> + Sync,
     {
         let limits = self.limits;
         let one = |input| explore(build, offer, input, &limits, memory, progress);
@@ -315,7 +315,7 @@ struct Replayed<Q, A> {
 }
 
 fn check_depth(depth: usize) -> Result<(), AuditError> {
-    if depth <= MAX_DEPTH {
+    if depth <= MAX_ROUNDS {
         return Ok(());
     }
     Err(AuditError::Parameter {

@@ -1,6 +1,6 @@
 //! Parts that are asked concurrently, and the orders in which they are.
 
-use queryable::Round;
+use queryable::Exchange;
 
 use crate::explore::Offer;
 
@@ -13,11 +13,11 @@ pub struct Part<Q, A> {
 /// How often the two parts of a pair take turns when their independence is checked, unless said otherwise.
 pub const DEFAULT_TURNS: usize = 4;
 
-type Offers<Q, A> = dyn Fn(&[Round<Q, A>]) -> Vec<Q> + Sync;
+type Offers<Q, A> = dyn Fn(&[Exchange<Q, A>]) -> Vec<Q> + Sync;
 
 impl<Q, A> Part<Q, A> {
     /// A part that is asked at most `depth` times; `offer` says what, given the history of this part alone.
-    pub fn new(depth: usize, offer: impl Fn(&[Round<Q, A>]) -> Vec<Q> + Sync + 'static) -> Self {
+    pub fn new(depth: usize, offer: impl Fn(&[Exchange<Q, A>]) -> Vec<Q> + Sync + 'static) -> Self {
         Self {
             depth,
             offer: Box::new(offer),
@@ -28,7 +28,7 @@ impl<Q, A> Part<Q, A> {
         self.depth
     }
 
-    fn offered(&self, history: &[Round<Q, A>]) -> Vec<Q> {
+    fn offered(&self, history: &[Exchange<Q, A>]) -> Vec<Q> {
         if history.len() >= self.depth {
             return vec![];
         }
@@ -37,7 +37,7 @@ impl<Q, A> Part<Q, A> {
 }
 
 /// The first part that has something to ask, when the history goes through the parts in order.
-pub(crate) fn in_order<Q, A>(parts: &[Part<Q, A>], history: &[Round<Q, A>]) -> Offer<Q> {
+pub(crate) fn in_order<Q, A>(parts: &[Part<Q, A>], history: &[Exchange<Q, A>]) -> Offer<Q> {
     let mut rest = history;
     let mut cut_off = false;
     for (number, part) in parts.iter().enumerate() {
@@ -66,7 +66,7 @@ pub(crate) fn in_order<Q, A>(parts: &[Part<Q, A>], history: &[Round<Q, A>]) -> O
 /// What is offered after any interleaving. Queries carry the number of the part they go to.
 pub(crate) fn in_any_order<Q: Clone, A: Clone>(
     parts: &[Part<Q, A>],
-    history: &[Round<(usize, Q), A>],
+    history: &[Exchange<(usize, Q), A>],
 ) -> Offer<(usize, Q)> {
     offer_of(parts, 0..parts.len(), history)
 }
@@ -76,9 +76,9 @@ pub(crate) fn in_few_turns<Q: Clone, A: Clone>(
     parts: &[Part<Q, A>],
     pair: [usize; 2],
     turns: usize,
-    history: &[Round<(usize, Q), A>],
+    history: &[Exchange<(usize, Q), A>],
 ) -> Offer<(usize, Q)> {
-    let owner = |round: &Round<(usize, Q), A>| round.query.0;
+    let owner = |round: &Exchange<(usize, Q), A>| round.query.0;
     let switches = history
         .windows(2)
         .filter(|two| owner(&two[0]) != owner(&two[1]))
@@ -94,15 +94,15 @@ pub(crate) fn in_few_turns<Q: Clone, A: Clone>(
 fn offer_of<Q: Clone, A: Clone>(
     parts: &[Part<Q, A>],
     numbers: impl Iterator<Item = usize>,
-    history: &[Round<(usize, Q), A>],
+    history: &[Exchange<(usize, Q), A>],
 ) -> Offer<(usize, Q)> {
     let mut queries = vec![];
     let mut cut_off = false;
     for number in numbers {
-        let own: Vec<Round<Q, A>> = history
+        let own: Vec<Exchange<Q, A>> = history
             .iter()
             .filter(|round| round.query.0 == number)
-            .map(|round| Round {
+            .map(|round| Exchange {
                 query: round.query.1.clone(),
                 answer: round.answer.clone(),
             })

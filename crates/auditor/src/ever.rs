@@ -4,13 +4,13 @@
 //! privacy loss ever pass what the odometer reported?
 
 use dashu_ratio::RBig;
-use exact::{Exact, Round as Rounding};
-use queryable::Round;
+use exact::{Exact, Round};
+use queryable::Exchange;
 
 use crate::{
     attack::{Attack, Plan, Play},
     error::AuditError,
-    factor::{Bounds, Factor},
+    factor::{Enclosure, Factor},
     report::Report,
     shown::digits,
     system::Input,
@@ -34,7 +34,7 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
     pub fn ever(
         &self,
         input: Input,
-        happens: impl Fn(&[Round<Q, A>], &RBig, &RBig) -> bool,
+        happens: impl Fn(&[Exchange<Q, A>], &RBig, &RBig) -> bool,
     ) -> Result<(RBig, Attack<Q, A>), AuditError> {
         if self.graph.merged {
             return Err(AuditError::Merged);
@@ -60,15 +60,15 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
     fn mark(
         &self,
         at: usize,
-        history: &mut Vec<Round<Q, A>>,
-        happens: &impl Fn(&[Round<Q, A>], &RBig, &RBig) -> bool,
+        history: &mut Vec<Exchange<Q, A>>,
+        happens: &impl Fn(&[Exchange<Q, A>], &RBig, &RBig) -> bool,
         happened: &mut [bool],
     ) {
         let [p0, p1] = [0, 1].map(|input| self.graph.masses.of(at, input));
         happened[at] = happens(history, &p0, &p1);
         for edge in &self.graph.nodes[at].edges {
             for (answer, child) in &edge.to {
-                history.push(Round {
+                history.push(Exchange {
                     query: edge.query.clone(),
                     answer: answer.clone(),
                 });
@@ -79,7 +79,7 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
     }
 
     /// The largest probability under `input` that the realized loss ever passes what `bound` reports for the history.
-    /// Bounds, because `e^bound` is rounded; the attack is certain.
+    /// Enclosure, because `e^bound` is rounded; the attack is certain.
     ///
     /// # Errors
     /// As [`ever`](Self::ever).
@@ -87,11 +87,11 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
         &self,
         input: Input,
         tail: Tail,
-        bound: impl Fn(&[Round<Q, A>]) -> Exact,
-    ) -> Result<(Bounds<RBig>, Attack<Q, A>), AuditError> {
-        let passed = |round: Rounding| {
+        bound: impl Fn(&[Exchange<Q, A>]) -> Exact,
+    ) -> Result<(Enclosure<RBig>, Attack<Q, A>), AuditError> {
+        let passed = |round: Round| {
             let bound = &bound;
-            move |history: &[Round<Q, A>], p0: &RBig, p1: &RBig| {
+            move |history: &[Exchange<Q, A>], p0: &RBig, p1: &RBig| {
                 let bound = bound(history);
                 if bound.is_infinite() {
                     return false;
@@ -106,8 +106,8 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
                 passes(mine, other) || (tail == Tail::Both && passes(other, mine))
             }
         };
-        let (least, attack) = self.ever(input, passed(Rounding::Up))?;
-        let (most, _) = self.ever(input, passed(Rounding::Down))?;
-        Ok((Bounds { least, most }, attack))
+        let (least, attack) = self.ever(input, passed(Round::Up))?;
+        let (most, _) = self.ever(input, passed(Round::Down))?;
+        Ok((Enclosure { least, most }, attack))
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use dashu_ratio::RBig;
 use queryable::{
-    AskError, Root, Round,
+    AskError, Exchange, Root,
     coins::{Branch, Script},
 };
 
@@ -138,7 +138,7 @@ where
     S::Query: Clone + PartialEq,
     S::Answer: Clone + Ord,
     B: Fn(Input, &Root) -> Result<S, AskError>,
-    O: Fn(&[Round<S::Query, S::Answer>]) -> Offer<S::Query>,
+    O: Fn(&[Exchange<S::Query, S::Answer>]) -> Offer<S::Query>,
 {
     let mut tree = Tree {
         nodes: Vec::new(),
@@ -192,7 +192,7 @@ where
     Q: Clone + PartialEq,
     A: Clone + Ord,
     B: Fn(Input, &Root) -> Result<S, AskError>,
-    O: Fn(&[Round<Q, A>]) -> Offer<Q>,
+    O: Fn(&[Exchange<Q, A>]) -> Offer<Q>,
 {
     /// One run. The asks before number `fresh_from` must be answered as they were in the last run.
     fn run(&mut self, script: &Script, fresh_from: usize) -> Result<(), AuditError> {
@@ -282,10 +282,10 @@ where
     /// the other input may never come here.
     fn expand(&mut self, node: usize) -> Result<bool, AuditError> {
         if !self.tree.nodes[node].expanded {
-            let history: Vec<Round<Q, A>> = self
+            let history: Vec<Exchange<Q, A>> = self
                 .asks
                 .iter()
-                .map(|ask| Round {
+                .map(|ask| Exchange {
                     query: self.tree.nodes[ask.node].edges[ask.choice].query.clone(),
                     answer: ask.answer.clone(),
                 })

@@ -47,7 +47,7 @@ impl Factor {
     /// down gives an upper bound on δ.
     ///
     /// `None` for an infinite ε; and rounded *up*, from about ε = 11356 on, where `e^ε` is past the largest number (rounded
-    /// down, it is that number). That says nothing about ε: see [`Profile::delta_at_infinity`](crate::Profile::delta_at_infinity)
+    /// down, it is that number). That says nothing about ε: see [`DirectedProfile::delta_at_infinity`](crate::DirectedProfile::delta_at_infinity)
     /// for what holds at every ε.
     pub fn of_epsilon(epsilon: &Exact, round: Round) -> Option<Self> {
         epsilon.exp(round).to_rational().map(Self)
@@ -65,8 +65,8 @@ impl Factor {
     /// assert_eq!(Factor::new(3, 1)?.epsilon().to_string(), "1.098612288668…");
     /// # Ok::<(), auditor::AuditError>(())
     /// ```
-    pub fn epsilon(&self) -> Bounds<Exact> {
-        Bounds {
+    pub fn epsilon(&self) -> Enclosure<Exact> {
+        Enclosure {
             least: ln(&self.0, Round::Down),
             most: ln(&self.0, Round::Up),
         }
@@ -109,14 +109,14 @@ pub(crate) fn ln(value: &RBig, round: Round) -> Exact {
 
 /// A value known from both sides. Where nothing had to be rounded or left out, both are the value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Bounds<T> {
+pub struct Enclosure<T> {
     /// The value is not below this.
     pub least: T,
     /// The value is not above this.
     pub most: T,
 }
 
-impl<T: Clone + PartialOrd> Bounds<T> {
+impl<T: Clone + PartialOrd> Enclosure<T> {
     /// A value that is known exactly.
     pub fn exactly(value: T) -> Self {
         Self {
@@ -130,7 +130,7 @@ impl<T: Clone + PartialOrd> Bounds<T> {
         (self.least == self.most).then_some(&self.least)
     }
 
-    /// Bounds on the larger of two values.
+    /// Enclosure on the larger of two values.
     pub fn max(self, other: Self) -> Self {
         let larger = |a: T, b: T| if a < b { b } else { a };
         Self {
@@ -140,7 +140,7 @@ impl<T: Clone + PartialOrd> Bounds<T> {
     }
 }
 
-impl fmt::Display for Bounds<RBig> {
+impl fmt::Display for Enclosure<RBig> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value() {
             Some(value) if value.denominator().bit_len() <= 40 => {
@@ -156,7 +156,7 @@ impl fmt::Display for Bounds<RBig> {
     }
 }
 
-impl fmt::Display for Bounds<Exact> {
+impl fmt::Display for Enclosure<Exact> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exact = self.value().is_some();
         if exact && fits(&self.least, 17) {

@@ -32,8 +32,8 @@
 //!
 //! # What there is
 //! - [`audit_measurement`]: a measurement in one call, with the claim of its own map.
-//! - [`audit`]: [`Report::delta`], the whole [`Profile`], [`Report::factor`] (ε for a δ), total variation,
-//!   [trade-off curve](Profile::trade_off), [Rényi divergences](Report::renyi), [attacks](Report::attack);
+//! - [`audit`]: [`Report::delta`], the whole [`DirectedProfile`], [`Report::factor`] (ε for a δ), total variation,
+//!   [trade-off curve](DirectedProfile::trade_off), [Rényi divergences](Report::renyi), [attacks](Report::attack);
 //!   concurrent parts with merged interleavings ([`Audit::concurrently`]).
 //! - [`Report::claims`]: does a loss of any measure hold? With the slack, or the attack.
 //!   [`Report::converts`]: does a conversion?
@@ -92,19 +92,19 @@ mod truncated;
 mod weigh;
 
 pub use attack::{Attack, Play};
-pub use audit::{Audit, MAX_DEPTH, audit};
+pub use audit::{Audit, MAX_ROUNDS, audit};
 pub use claims::{Claim, Finding, Verdict};
 pub use concurrent::{DEFAULT_TURNS, Part};
 pub use coverage::{Coverage, Merged};
 pub use error::AuditError;
 pub use ever::Tail;
-pub use factor::{Bounds, Factor};
+pub use factor::{Enclosure, Factor};
 pub use limits::{DEFAULT_DRAWS, DEFAULT_MEMORY, DEFAULT_RERUNS, DEFAULT_RUNS};
 pub use measurement::{
     Audited, AuditedAs, MeasurementAudit, audit_measurement, audit_measurement_at,
 };
-pub use profile::{Direction, Piece, Profile};
+pub use profile::{DirectedProfile, Direction, Piece};
 pub use report::{Report, Stats};
 pub use statistical::{Evidence, Sampling};
 pub use system::{Input, System, player};
-pub use truncated::{Reading, ReportsLoss, Shown, Truncated};
+pub use truncated::{ReportsLoss, Shown, Truncated};

@@ -8,7 +8,7 @@ use std::{
 
 use measures::{CountsRecords, MapError, Measure};
 use odometer::{LaunchError, Measurement, Space};
-use queryable::{AskError, Queryable, Root, Round, coins::Script};
+use queryable::{AskError, Exchange, Queryable, Root, coins::Script};
 
 use crate::{
     attack::Attack,
@@ -151,7 +151,7 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
     ) -> AuditedAs<M, P>
     where
         P: System<Query: Clone + PartialEq + Send, Answer: Clone + Ord + Send>,
-        O: Fn(&[Round<P::Query, P::Answer>]) -> Vec<P::Query> + Sync,
+        O: Fn(&[Exchange<P::Query, P::Answer>]) -> Vec<P::Query> + Sync,
         M::Loss: Claim<P::Query, P::Answer>,
     {
         let claimed = self.claimed()?;
@@ -240,7 +240,7 @@ where
     /// As [`playing`](Self::playing).
     pub fn asking<O>(&self, depth: usize, offer: O) -> Result<Audited<M::Loss, Q, A>, AuditError>
     where
-        O: Fn(&[Round<Q, A>]) -> Vec<Q> + Sync,
+        O: Fn(&[Exchange<Q, A>]) -> Vec<Q> + Sync,
     {
         self.playing(depth, offer, |queryable| queryable)
     }

@@ -6,7 +6,7 @@ use exact::convex::Corner;
 
 use crate::{
     error::AuditError,
-    factor::{Bounds, Factor},
+    factor::{Enclosure, Factor},
 };
 
 /// Which input's probabilities are to be bounded by the other's.
@@ -36,7 +36,7 @@ impl Direction {
 /// The best adversaries are the corners of a concave chain of points `(x, y)`: acceptance probabilities under the other
 /// input and under this one. `δ(ε)` is the largest `y − e^ε·x`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Profile {
+pub struct DirectedProfile {
     /// The corners, from the origin.
     corners: Vec<(RBig, RBig)>,
     /// What was not enumerated, as `(x, y)`.
@@ -56,7 +56,7 @@ pub struct Piece {
     pub x: RBig,
 }
 
-impl Profile {
+impl DirectedProfile {
     pub(crate) fn new(
         corners: Vec<Corner<UBig>>,
         denominator: &UBig,
@@ -101,18 +101,18 @@ impl Profile {
 
     /// δ at this `e^ε`. Where draws were truncated, bounds: what is missing can add at most its own mass, and hide at
     /// most `e^ε` times its mass under the other input.
-    pub fn delta(&self, factor: &Factor) -> Bounds<RBig> {
+    pub fn delta(&self, factor: &Factor) -> Enclosure<RBig> {
         let known = self.known(factor.as_rational());
         let least = &known - factor.as_rational() * &self.missing.0;
         let most = known + &self.missing.1;
-        Bounds {
+        Enclosure {
             least: least.max(RBig::ZERO),
             most: most.min(RBig::ONE),
         }
     }
 
     /// What no ε excuses: δ at ε = ∞, the largest probability of views that are impossible under the other input.
-    pub fn delta_at_infinity(&self) -> Bounds<RBig> {
+    pub fn delta_at_infinity(&self) -> Enclosure<RBig> {
         let known = self.vertical_top(&RBig::ZERO).unwrap_or(RBig::ZERO);
         let most = (&known + &self.missing.1).min(RBig::ONE);
         // What is missing may be all that makes a view possible.
@@ -120,7 +120,7 @@ impl Profile {
             true => known,
             false => RBig::ZERO,
         };
-        Bounds { least, most }
+        Enclosure { least, most }
     }
 
     /// The largest `y − t·x` over corners.
@@ -181,7 +181,7 @@ impl Profile {
     ///
     /// # Errors
     /// [`AuditError::Parameter`] if `alpha` is not a probability.
-    pub fn trade_off(&self, alpha: &RBig) -> Result<Bounds<RBig>, AuditError> {
+    pub fn trade_off(&self, alpha: &RBig) -> Result<Enclosure<RBig>, AuditError> {
         if *alpha < RBig::ZERO || *alpha > RBig::ONE {
             return Err(AuditError::Parameter {
                 name: "the type-I error",
@@ -195,7 +195,7 @@ impl Profile {
             true => RBig::ZERO,
             false => self.power(&alone),
         };
-        Ok(Bounds {
+        Ok(Enclosure {
             least: RBig::ONE - most.min(RBig::ONE),
             most: RBig::ONE - least,
         })

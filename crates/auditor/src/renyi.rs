@@ -12,7 +12,7 @@ use exact::{Exact, Round};
 use crate::{
     attack::{Attack, Plan},
     error::AuditError,
-    factor::{Bounds, ln},
+    factor::{Enclosure, ln},
     graph::Graph,
     profile::Direction,
 };
@@ -75,7 +75,7 @@ pub(crate) fn divergence<Q: Clone, A: Clone>(
     graph: &Graph<Q, A>,
     order: &Exact,
     direction: Direction,
-) -> Result<Bounds<Exact>, AuditError> {
+) -> Result<Enclosure<Exact>, AuditError> {
     graph.demand_everything("a Rényi divergence")?;
     let above_one = above_one(order)?;
     let bound = |round: Round| {
@@ -83,7 +83,7 @@ pub(crate) fn divergence<Q: Clone, A: Clone>(
         let log = sum.max(Exact::ONE).ln(round).unwrap_or(Exact::ZERO);
         log.div(&above_one, round)
     };
-    Ok(Bounds {
+    Ok(Enclosure {
         least: bound(Round::Down),
         most: bound(Round::Up),
     })

@@ -10,9 +10,9 @@ use crate::{
     chain::corners,
     coverage::Coverage,
     error::AuditError,
-    factor::{Bounds, Factor},
+    factor::{Enclosure, Factor},
     graph::Graph,
-    profile::{Direction, Profile},
+    profile::{DirectedProfile, Direction},
     progress::Progress,
     renyi,
 };
@@ -31,7 +31,7 @@ pub struct Stats {
 /// The exact privacy of a system, over every adaptive adversary that asks what was offered.
 pub struct Report<Q, A> {
     pub(crate) graph: Graph<Q, A>,
-    profiles: [Profile; 2],
+    profiles: [DirectedProfile; 2],
     stats: Stats,
     coverage: Coverage,
 }
@@ -45,7 +45,7 @@ impl<Q, A> Report<Q, A> {
     ) -> Self {
         let profile = |over: usize| {
             let missing = (graph.missing[1 - over].clone(), graph.missing[over].clone());
-            Profile::new(corners(&graph, over), &graph.masses.denominator, missing)
+            DirectedProfile::new(corners(&graph, over), &graph.masses.denominator, missing)
         };
         let zero = profile(0);
         let one = match graph.is_truncated() {
@@ -76,12 +76,12 @@ impl<Q, A> Report<Q, A> {
     }
 
     /// The profile in one direction.
-    pub fn profile(&self, direction: Direction) -> &Profile {
+    pub fn profile(&self, direction: Direction) -> &DirectedProfile {
         &self.profiles[direction.over()]
     }
 
     /// δ at this `e^ε`, both directions: exact, or bounds where draws were truncated.
-    pub fn delta(&self, factor: &Factor) -> Bounds<RBig> {
+    pub fn delta(&self, factor: &Factor) -> Enclosure<RBig> {
         let [zero, one] = &self.profiles;
         zero.delta(factor).max(one.delta(factor))
     }
@@ -94,7 +94,7 @@ impl<Q, A> Report<Q, A> {
     }
 
     /// The largest total variation distance between the views.
-    pub fn total_variation(&self) -> Bounds<RBig> {
+    pub fn total_variation(&self) -> Enclosure<RBig> {
         self.delta(&Factor::ONE)
     }
 
@@ -112,7 +112,7 @@ impl<Q, A> Report<Q, A> {
     /// # Errors
     /// [`AuditError::Truncated`] where draws were truncated: no bound holds without a bound on the tail.
     /// [`AuditError::Parameter`] for an order of one, less, or infinity.
-    pub fn renyi(&self, order: &Exact, direction: Direction) -> Result<Bounds<Exact>, AuditError>
+    pub fn renyi(&self, order: &Exact, direction: Direction) -> Result<Enclosure<Exact>, AuditError>
     where
         Q: Clone,
         A: Clone,

@@ -20,7 +20,7 @@ use crate::{
 
 /// What randomized response RR_{ε,δ} tells about a bit (\[HSV25\] Def 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Response {
+pub enum InputResponse {
     /// The bit itself, for certain: with probability δ.
     Leak(Input),
     /// The bit with probability `e^ε/(1 + e^ε)`, the other one otherwise.
@@ -35,16 +35,16 @@ pub fn randomized_response(
     factor: &Factor,
     delta: &RBig,
     input: Input,
-) -> Result<impl Machine<Query = (), Answer = Response> + 'static, AuditError> {
+) -> Result<impl Machine<Query = (), Answer = InputResponse> + 'static, AuditError> {
     let t = factor.as_rational();
     let rest = RBig::ONE - delta;
     let truth = &rest * t / (RBig::ONE + t);
     let other = input.pick(Input::One, Input::Zero);
     let lie = rest - &truth;
     let law = categorical(vec![
-        (Response::Leak(input), delta.clone()),
-        (Response::Noisy(input), truth),
-        (Response::Noisy(other), lie),
+        (InputResponse::Leak(input), delta.clone()),
+        (InputResponse::Noisy(input), truth),
+        (InputResponse::Noisy(other), lie),
     ])?;
     Ok(queryable::once(move |(), scope: &mut Scope<'_>| {
         scope.draw(&law)
@@ -182,10 +182,10 @@ fn noisy<Q, A>(
 }
 
 impl<Q, A> Simulated<Q, A> {
-    fn mass(&self, response: Response) -> &RBig {
+    fn mass(&self, response: InputResponse) -> &RBig {
         match response {
-            Response::Leak(b) => &self.leaked[b.index()],
-            Response::Noisy(b) => &self.noisy[b.index()],
+            InputResponse::Leak(b) => &self.leaked[b.index()],
+            InputResponse::Noisy(b) => &self.noisy[b.index()],
         }
     }
 }
@@ -201,7 +201,7 @@ where
     /// [`AuditError::Parameter`] for what randomized response never says: a leak at δ = 0.
     pub fn given(
         &self,
-        response: Response,
+        response: InputResponse,
     ) -> Result<impl Machine<Query = Q, Answer = A> + use<Q, A> + 'static, AuditError> {
         if self.0[0].mass(response).is_zero() {
             return Err(AuditError::Parameter {

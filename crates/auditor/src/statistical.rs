@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, thread};
 
-use queryable::{AskError, Heard, Machine, Move, Root, Round};
+use queryable::{AskError, Exchange, Heard, Machine, Move, Root};
 
 use crate::{
     error::AuditError,
@@ -65,7 +65,7 @@ impl Sampling {
         adversary: &(impl Fn() -> M + Sync),
         depth: usize,
         delta: f64,
-        accept: &(impl Fn(&[Round<S::Query, S::Answer>]) -> bool + Sync),
+        accept: &(impl Fn(&[Exchange<S::Query, S::Answer>]) -> bool + Sync),
     ) -> Result<Evidence, AuditError>
     where
         S: System,
@@ -91,7 +91,7 @@ impl Sampling {
         adversary: &(impl Fn() -> M + Sync),
         depth: usize,
         delta: f64,
-        kind: &(impl Fn(&[Round<S::Query, S::Answer>]) -> K + Sync),
+        kind: &(impl Fn(&[Exchange<S::Query, S::Answer>]) -> K + Sync),
     ) -> Result<Evidence, AuditError>
     where
         S: System,
@@ -212,7 +212,7 @@ impl Sampling {
         adversary: &(impl Fn() -> M + Sync),
         depth: usize,
         purpose: u8,
-        note: &(impl Fn(&[Round<S::Query, S::Answer>], &mut T) + Sync),
+        note: &(impl Fn(&[Exchange<S::Query, S::Answer>], &mut T) + Sync),
         add: impl Fn(&mut T, T),
     ) -> Result<[T; 2], AuditError>
     where
@@ -269,7 +269,7 @@ impl Sampling {
 }
 
 /// What the adversary saw in one run.
-type Transcript<S> = Vec<Round<<S as System>::Query, <S as System>::Answer>>;
+type Transcript<S> = Vec<Exchange<<S as System>::Query, <S as System>::Answer>>;
 
 /// One run.
 fn play<S, B, M>(
@@ -297,7 +297,7 @@ where
             break;
         };
         let answer = seat.ask(query.clone());
-        transcript.push(Round { query, answer });
+        transcript.push(Exchange { query, answer });
     }
     seat.leave()?;
     Ok(transcript)

@@ -22,15 +22,6 @@ pub trait ReportsLoss: System {
     fn privacy_loss(&mut self) -> Result<Self::Loss, AskError>;
 }
 
-/// When the loss is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reading {
-    /// After the step, before its answer is shown: the definition's intention.
-    AfterTheStep,
-    /// Before the step, as Alg 5 is printed. Wrong; here to be refuted.
-    AsPrinted,
-}
-
 /// What a truncated view shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shown<A> {
@@ -44,28 +35,17 @@ pub enum Shown<A> {
 pub struct Truncated<S: ReportsLoss> {
     inner: S,
     threshold: S::Loss,
-    reading: Reading,
     stopped: bool,
 }
 
 impl<S: ReportsLoss> Truncated<S> {
     /// The view up to this loss.
     pub fn new(inner: S, threshold: S::Loss) -> Self {
-        Self::read_as(Reading::AfterTheStep, inner, threshold)
-    }
-
-    /// The view up to this loss, under a reading of Alg 5.
-    pub fn read_as(reading: Reading, inner: S, threshold: S::Loss) -> Self {
         Self {
             inner,
             threshold,
-            reading,
             stopped: false,
         }
-    }
-
-    fn within(&mut self) -> Result<bool, AskError> {
-        Ok(self.inner.privacy_loss()?.at_most(&self.threshold))
     }
 }
 
@@ -77,13 +57,8 @@ impl<S: ReportsLoss> System for Truncated<S> {
         if self.stopped {
             return Ok(Shown::Stopped);
         }
-        let before = self.reading == Reading::AsPrinted;
-        if before && !self.within()? {
-            self.stopped = true;
-            return Ok(Shown::Stopped);
-        }
         let answer = self.inner.ask(query);
-        if !before && !self.within()? {
+        if !self.inner.privacy_loss()?.at_most(&self.threshold) {
             self.stopped = true;
             return Ok(Shown::Stopped);
         }

@@ -14,7 +14,7 @@ use measures::{
     adaptive::{RogersOdometer, TimeUniformBasic, TimeUniformRogers},
 };
 use odometer::{Any, LaunchError, Measurement, Odometer, Records, Session, TimeUniformOdometer};
-use queryable::{AskError, Queryable, Root, Round, coins::Bit};
+use queryable::{AskError, Exchange, Queryable, Root, coins::Bit};
 
 fn failed(why: impl ToString) -> AskError {
     AskError::failed(why.to_string())
@@ -96,7 +96,7 @@ fn nested_accounts_never_pass_the_organisation() {
                 },
             ))
         })
-        .asking(4, |_: &[Round<Launch, u8>]| {
+        .asking(4, |_: &[Exchange<Launch, u8>]| {
             [(false, 2), (false, 3), (true, 2), (true, 3)]
                 .map(|(team, factor)| Launch { team, factor })
                 .to_vec()
@@ -154,7 +154,7 @@ fn two_parts() -> (Report<usize, u8>, [Epsilon; 2]) {
             shown(parts[part].launch(&answer))
         }))
     })
-    .asking(3, |_: &[Round<usize, u8>]| vec![0, 1])
+    .asking(3, |_: &[Exchange<usize, u8>]| vec![0, 1])
     .unwrap();
     (report, losses)
 }
@@ -228,7 +228,7 @@ fn sequential_measures_take_turns() {
             Turn::Ask(number, query) => machines[number].ask(query),
         }))
     })
-    .asking(5, |history: &[Round<Turn, usize>]| {
+    .asking(5, |history: &[Exchange<Turn, usize>]| {
         let started = history
             .iter()
             .filter(|round| round.answer == Ok(100))
@@ -250,7 +250,7 @@ fn sequential_measures_take_turns() {
                 .count();
             let late = matches!(
                 history.last(),
-                Some(Round {
+                Some(Exchange {
                     query: Turn::Ask(0, _),
                     answer: Ok(_)
                 })
@@ -287,7 +287,7 @@ fn time_uniform_odometers_keep_their_promise() {
             })
             .unwrap();
         assert!(passed.most <= common::ratio(1, 5));
-        let basic = |history: &[Round<(), u8>]| {
+        let basic = |history: &[Exchange<(), u8>]| {
             let tally = TimeUniformBasic
                 .start()
                 .after(&epsilon(3).into(), history.len() as u64);

@@ -37,7 +37,7 @@ fn offers_in_another_order_on_the_other_input_are_found() {
 fn offers_that_change_after_one_history_are_found() {
     // The second history is possible under one input only: the other input never asks for its offers.
     let asked = AtomicUsize::new(0);
-    let offer = |history: &[queryable::Round<u8, bool>]| match history {
+    let offer = |history: &[queryable::Exchange<u8, bool>]| match history {
         [] => vec![1],
         [round] if round.answer == Ok(true) => vec![asked.fetch_add(1, Relaxed) as u8],
         _ => vec![0],
@@ -199,7 +199,7 @@ fn a_verdict_says_what_was_asked_and_where_it_was_cut_off() {
     );
 
     // Offers that end by themselves are not cut off, and that is all that is said: this machine leaks in the next round.
-    let offer = |history: &[queryable::Round<u8, bool>]| match history.len() {
+    let offer = |history: &[queryable::Exchange<u8, bool>]| match history.len() {
         0 => vec![0],
         1 => vec![0, 1, 1],
         _ => vec![],

@@ -2,14 +2,17 @@
 //! post-processing, ordering and nesting change nothing.
 
 mod common;
+#[path = "../../queryable/tests/common/null_query.rs"]
+mod null_query;
 
 use auditor::{Direction, Factor, Input, Part, Report, audit, simulate::randomized_response};
 use common::{Table, always, ratio};
 use dashu_ratio::RBig;
+use null_query::null_query_extension;
 use proptest::prelude::*;
 use queryable::{
     AskError, Machine, PostProcessor, Received, Root, Scope, Sent, Side,
-    compose::{ConComp, Part as Boxed, Routed, Unparsable, null_query_extension, ordered},
+    compose::{BoxedMachine, ConComp, Routed, Unparsable, ordered},
     machine,
 };
 
@@ -50,7 +53,7 @@ fn concurrently(tables: &[Table]) -> Report<Routed<usize>, usize> {
     let build = |input: Input, root: &Root| {
         let parts = tables
             .iter()
-            .map(|table| Box::new(table.machine(input)) as Boxed<usize, usize>);
+            .map(|table| Box::new(table.machine(input)) as BoxedMachine<usize, usize>);
         root.spawn(ConComp::new(parts.collect(), Unparsable::Refuse))
     };
     let part = |(to, table): (usize, &Table)| {
@@ -90,7 +93,7 @@ proptest! {
             let part = |(factor, delta): &(RBig, RBig)| {
                 let factor = Factor::try_from(factor.clone()).map_err(|_| AskError::failed("factor"))?;
                 let rr = randomized_response(&factor, delta, input).map_err(|_| AskError::failed("RR"))?;
-                Ok(Box::new(rr) as Boxed<(), _>)
+                Ok(Box::new(rr) as BoxedMachine<(), _>)
             };
             let parts: Result<Vec<_>, AskError> = parameters.iter().map(part).collect();
             root.spawn(ConComp::new(parts?, Unparsable::Refuse))
@@ -98,7 +101,7 @@ proptest! {
         let part = |to| Part::new(1, move |_: &[_]| vec![Routed { to, query: () }]);
         let report = audit(build).concurrently(&[part(0), part(1)]).unwrap();
         for t in factors() {
-            prop_assert_eq!(report.delta(&t), auditor::Bounds::exactly(optimal(&parameters, t.as_rational())));
+            prop_assert_eq!(report.delta(&t), auditor::Enclosure::exactly(optimal(&parameters, t.as_rational())));
         }
     }
 
@@ -120,11 +123,11 @@ proptest! {
         let tables = [a, b];
         let merged = concurrently(&tables);
         let build = |input: Input, root: &Root| {
-            let part = |table: &Table| Box::new(null_query_extension(table.machine(input))) as Boxed<Option<usize>, Option<usize>>;
+            let part = |table: &Table| Box::new(null_query_extension(table.machine(input))) as BoxedMachine<Option<usize>, Option<usize>>;
             root.spawn(ordered(tables.iter().map(part).collect()))
         };
         // Six messages are enough for every order of three queries to two parts; null queries skip a turn.
-        let offer = |history: &[queryable::Round<Option<usize>, Option<usize>>]| {
+        let offer = |history: &[queryable::Exchange<Option<usize>, Option<usize>>]| {
             let part = history.len() % 2;
             let asked = history.iter().skip(part).step_by(2).filter(|round| round.query.is_some()).count();
             let more = asked < [1, 2][part];

@@ -3,11 +3,11 @@
 
 mod common;
 
-use auditor::{Direction, Factor, Input, Report, Sampling, adversary, audit, player};
+use auditor::{Direction, Factor, Input, Report, Sampling, audit, player};
 use common::{probability, ratio};
 use dashu_ratio::RBig;
 use queryable::{
-    AskError, Queryable, Root, Round, Scope,
+    AskError, Exchange, Heard, Machine, Move, Queryable, Root, Scope,
     coins::{Bit, Uniform},
     machine,
 };
@@ -67,9 +67,9 @@ fn m_delta(n: u64, d: u64) -> impl queryable::Machine<Query = bool, Answer = u8>
 
 /// All pairs that the verification function allows: two messages a copy, differing in at most one of them; and of all
 /// copies at most one may get differing pairs (k = 1).
-fn allowed(count: usize) -> impl Fn(&[Round<Pair, u8>]) -> Vec<Pair> {
+fn allowed(count: usize) -> impl Fn(&[Exchange<Pair, u8>]) -> Vec<Pair> {
     move |history| {
-        let differed = |round: &&Round<Pair, u8>| round.query.halves.0 != round.query.halves.1;
+        let differed = |round: &&Exchange<Pair, u8>| round.query.halves.0 != round.query.halves.1;
         let used = history.iter().find(differed).map(|round| round.query.copy);
         let mut offered = vec![];
         for copy in 0..count {
@@ -93,7 +93,7 @@ fn allowed(count: usize) -> impl Fn(&[Round<Pair, u8>]) -> Vec<Pair> {
 fn leaky(
     count: usize,
     depth: usize,
-    offer: impl Fn(&[Round<Pair, u8>]) -> Vec<Pair> + Sync,
+    offer: impl Fn(&[Exchange<Pair, u8>]) -> Vec<Pair> + Sync,
 ) -> Report<Pair, u8> {
     audit(move |input, root: &Root| Ok(identified(copies(count, root, || m_delta(1, 10))?, input)))
         .asking(depth, offer)
@@ -112,12 +112,12 @@ fn parallel_composition_with_updates_pays_for_every_copy() {
         two.best_attack(&Factor::ONE)
     );
     // The first-bad-answer adversary ([HSV25] Thm 5.2): the next copy while the answer is ⊤, the differing pair on ⊥.
-    let strike = |history: &[Round<Pair, u8>]| match history.last() {
-        Some(Round {
+    let strike = |history: &[Exchange<Pair, u8>]| match history.last() {
+        Some(Exchange {
             answer: Ok(3),
             query,
         }) => vec![differing(query.copy)],
-        Some(Round {
+        Some(Exchange {
             answer: Ok(0 | 1), ..
         }) => vec![],
         _ if history.len() < 10 => vec![same(history.len(), false)],
@@ -125,7 +125,7 @@ fn parallel_composition_with_updates_pays_for_every_copy() {
     };
     let truth = |l: usize| RBig::ONE - (0..l).fold(RBig::ONE, |kept, _| kept * ratio(9, 10));
     for count in [5usize, 10] {
-        let offer = |history: &[Round<Pair, u8>]| {
+        let offer = |history: &[Exchange<Pair, u8>]| {
             strike(history)
                 .into_iter()
                 .filter(|pair| pair.copy < count)
@@ -135,7 +135,7 @@ fn parallel_composition_with_updates_pays_for_every_copy() {
     }
     assert_eq!(truth(10), ratio(6_513_215_599, 10_000_000_000));
     // First-pair consistent: a differing pair must be the first. Then only one copy ever counts.
-    let consistent = |history: &[Round<Pair, u8>]| -> Vec<Pair> {
+    let consistent = |history: &[Exchange<Pair, u8>]| -> Vec<Pair> {
         let first = |pair: &Pair| !history.iter().any(|round| round.query.copy == pair.copy);
         allowed(2)(history)
             .into_iter()
@@ -145,12 +145,35 @@ fn parallel_composition_with_updates_pays_for_every_copy() {
     assert_eq!(tv(&leaky(2, 4, consistent)), RBig::ZERO);
 }
 
+/// Asks one query after another until an answer is bad for the system, then strikes (\[HSV25\] Thm 5.2): `next` gives
+/// the queries, `None` to give up; `bad` recognises the answer; `strike` gives the last query, told how many were
+/// asked.
+fn first_bad_answer<Q: Send, A>(
+    mut next: impl FnMut(usize) -> Option<Q> + Send,
+    bad: impl Fn(&Result<A, AskError>) -> bool + Send,
+    strike: impl Fn(usize) -> Q + Send,
+) -> impl Machine<Query = Heard<A>, Answer = Move<Q>> {
+    let (mut asked, mut struck) = (0, false);
+    machine(move |heard: Heard<A>, _: &mut Scope<'_>| {
+        if struck {
+            return Ok(Move::Halt);
+        }
+        if heard.is_some_and(|answer| bad(&answer)) {
+            struck = true;
+            return Ok(Move::Ask(strike(asked)));
+        }
+        let query = next(asked);
+        asked += 1;
+        Ok(query.map_or(Move::Halt, Move::Ask))
+    })
+}
+
 #[test]
 fn the_first_bad_answer_adversary_finds_it_by_sampling() {
     let build =
         |input: Input, root: &Root| Ok(identified(copies(10, root, || m_delta(1, 10))?, input));
     let adversary = || {
-        adversary::first_bad_answer(
+        first_bad_answer(
             |asked| (asked < 10).then(|| same(asked, false)),
             |answer| *answer == Ok(3),
             |asked| differing(asked - 1),
@@ -160,7 +183,8 @@ fn the_first_bad_answer_adversary_finds_it_by_sampling() {
         runs: 3000,
         ..Sampling::default()
     };
-    let accept = |seen: &[Round<Pair, u8>]| seen.last().is_some_and(|round| round.answer == Ok(0));
+    let accept =
+        |seen: &[Exchange<Pair, u8>]| seen.last().is_some_and(|round| round.answer == Ok(0));
     let found = sampling
         .epsilon(&build, &adversary, 11, 0.0, &accept)
         .unwrap();
@@ -184,7 +208,7 @@ fn users_with_one_differing_pair_cost_one_user() {
         })
     };
     let report = audit(move |input, root: &Root| Ok(identified(copies(3, root, rr)?, input)))
-        .asking(3, |history: &[Round<Pair, u8>]| {
+        .asking(3, |history: &[Exchange<Pair, u8>]| {
             let fresh = |copy: &usize| !history.iter().any(|round| round.query.copy == *copy);
             let differed = history
                 .iter()
@@ -231,7 +255,7 @@ fn oblivious_adversaries_see_less_than_adaptive_ones() {
         ))
     };
     let adaptive = audit(build)
-        .asking(2, |history: &[Round<u64, u64>]| {
+        .asking(2, |history: &[Exchange<u64, u64>]| {
             (0..if history.is_empty() { 1 } else { 10 }).collect()
         })
         .unwrap();
@@ -263,7 +287,7 @@ fn parallel_composition_fails_without_swap_symmetry() {
     let (n, d) = (1, 100);
     let one =
         audit(move |input, root: &Root| Ok(identified(copies(1, root, || letters(n, d))?, input)))
-            .asking(2, |history: &[Round<Pair, u8>]| match history.len() {
+            .asking(2, |history: &[Exchange<Pair, u8>]| match history.len() {
                 0 => vec![same(0, false), same(0, true)],
                 _ => vec![same(0, false), same(0, true), differing(0)],
             })
@@ -273,11 +297,11 @@ fn parallel_composition_fails_without_swap_symmetry() {
     assert_eq!(one.factor(&ratio(n as i64, 2 * d)), Some(factor));
     // ℓ copies, an identical pair to each, then differing pairs to k of them with as many equal letters as possible.
     let attack = |l: usize, k: usize, n: u64, d: u64| {
-        let offer = move |history: &[Round<Pair, u8>]| {
+        let offer = move |history: &[Exchange<Pair, u8>]| {
             if history.len() < l {
                 return vec![same(history.len(), false)];
             }
-            let letter = |round: &Round<Pair, u8>| round.answer == Ok(0);
+            let letter = |round: &Exchange<Pair, u8>| round.answer == Ok(0);
             let a = history[..l].iter().filter(|round| letter(round)).count();
             let most = a >= l - a;
             let mut matching = (0..l).filter(|&copy| letter(&history[copy]) == most);
@@ -333,12 +357,12 @@ fn renyi_parallel_composition_is_unbounded() {
     let lie = RBig::ONE - &q;
     let r = &q * &q / &lie + &lie * &lie / &q;
     for count in 1usize..=4 {
-        let strike = move |history: &[Round<Pair, u8>]| match history.last() {
-            Some(Round {
+        let strike = move |history: &[Exchange<Pair, u8>]| match history.last() {
+            Some(Exchange {
                 answer: Ok(3),
                 query,
             }) => vec![differing(query.copy)],
-            Some(Round {
+            Some(Exchange {
                 answer: Ok(0 | 1), ..
             }) => vec![],
             _ if history.len() < count => vec![same(history.len(), false)],

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use queryable::{
     Root,
     coins::{Distribution, Probability, enumerate},
-    compose::{ConComp, Part as Boxed, Routed, Unparsable},
+    compose::{BoxedMachine, ConComp, Routed, Unparsable},
     machine, once, translate,
 };
 
@@ -428,7 +428,7 @@ proptest! {
     #[test]
     fn merging_interleavings_changes_nothing(a in table(2, 2, true), b in table(1, 2, true)) {
         let build = |input: Input, root: &Root| {
-            let parts: Vec<Boxed<usize, usize>> = vec![Box::new(a.machine(input)), Box::new(b.machine(input))];
+            let parts: Vec<BoxedMachine<usize, usize>> = vec![Box::new(a.machine(input)), Box::new(b.machine(input))];
             root.spawn(ConComp::new(parts, Unparsable::Refuse))
         };
         let part = |to: usize, depth| Part::new(depth, move |_: &[_]| vec![Routed { to, query: 0 }, Routed { to, query: 1 }]);
@@ -558,8 +558,8 @@ fn big_and_small_integers_agree() {
     // The same machine with probabilities whose common denominator needs more than 64 bits.
     let report = |n: u64, d: u64| {
         audit(move |input, root: &Root| {
-            let parts: Vec<Boxed<(), bool>> = (0..3)
-                .map(|_| Box::new(randomized_response(input, n, d)) as Boxed<(), bool>)
+            let parts: Vec<BoxedMachine<(), bool>> = (0..3)
+                .map(|_| Box::new(randomized_response(input, n, d)) as BoxedMachine<(), bool>)
                 .collect();
             root.spawn(ConComp::new(parts, Unparsable::Refuse))
         })
@@ -652,7 +652,7 @@ fn printed_bounds_are_bounds() {
         text.starts_with("holds: δ(ε) ≤ 0.6666667 where 0.6666667 was"),
         "{text}"
     );
-    let bounds = auditor::Bounds {
+    let bounds = auditor::Enclosure {
         least: p.as_rational().clone(),
         most: p.as_rational() + RBig::from_parts(1.into(), 1_000_000_000u64.into()),
     };

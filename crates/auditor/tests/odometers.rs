@@ -17,8 +17,8 @@ use measures::{
     RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, Rule, RuleError, Tallied, Tally, Total,
     Zcdp,
     adaptive::{
-        ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic, RogersFilter,
-        RogersOdometer, WhitehouseFilter, WhitehouseOdometer,
+        ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic,
+        RogersLeastBudget, RogersOdometer, WhitehouseFilter, WhitehouseOdometer,
     },
     fixed::optimal_delta,
 };
@@ -191,7 +191,7 @@ fn filters_with_slack() {
             4,
         ),
     );
-    let rogers = RogersFilter::new("0.2".parse().unwrap()).unwrap();
+    let rogers = RogersLeastBudget::new("0.2".parse().unwrap()).unwrap();
     passes(
         "Rogers",
         &audit_filter(&rogers, &budget, &shelf, 4),
@@ -470,7 +470,7 @@ fn optimal_composition_used_as_a_filter_is_refuted() {
         entries: vec![response("0.25"), response("1.49557"), response("0.592719")],
     };
     // The first answer decides between one large launch and four small ones.
-    let offer = |history: &[queryable::Round<Ask, Seen>]| match history {
+    let offer = |history: &[queryable::Exchange<Ask, Seen>]| match history {
         [] => vec![Ask::Launch(0)],
         [_] => vec![Ask::Launch(1), Ask::Launch(2)],
         [_, second, ..] if second.query == Ask::Launch(2) => vec![Ask::Launch(2)],

@@ -123,7 +123,7 @@ fn some_order_still_fits_is_refuted() {
         measure: measure.clone(),
         entries,
     };
-    let offer = |history: &[queryable::Round<Ask, Seen>]| match history.len() {
+    let offer = |history: &[queryable::Exchange<Ask, Seen>]| match history.len() {
         0 => vec![Ask::Launch(0)],
         _ => vec![Ask::Launch(1), Ask::Launch(2)],
     };

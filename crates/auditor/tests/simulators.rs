@@ -5,7 +5,7 @@ mod common;
 
 use auditor::{
     AuditError, Direction, Evidence, Factor, Input, Report, Sampling, adversary, audit,
-    simulate::{Response, randomized_response},
+    simulate::{InputResponse, randomized_response},
 };
 use common::{Table, always, ratio};
 use dashu_ratio::RBig;
@@ -127,7 +127,7 @@ fn randomized_response_has_exactly_its_parameters() {
     .unwrap();
     assert_eq!(report.delta(&factor).value(), Some(&delta));
     assert_eq!(report.factor(&delta), Some(factor));
-    let _ = Response::Leak(Input::Zero);
+    let _ = InputResponse::Leak(Input::Zero);
     assert!(randomized_response(&Factor::ONE, &ratio(3, 2), Input::Zero).is_err());
 }
 
@@ -237,27 +237,6 @@ fn statistics_stay_below_the_truth_and_come_close() {
 }
 
 #[test]
-fn the_stopping_time_adversary_stops_when_the_loss_passes_the_curve() {
-    let root = Root::seeded([3; 32]);
-    let system = rr_many(Input::Zero, &root).unwrap();
-    let tells = |answer: &bool| if *answer { -3f64.ln() } else { 3f64.ln() };
-    let view = root
-        .interact(adversary::stopping_time((), tells, |_| 5.0), &system, 1000)
-        .unwrap();
-    let losses: Vec<f64> = view
-        .transcript
-        .rounds
-        .iter()
-        .scan(0.0, |sum, round| {
-            *sum += tells(round.answer.as_ref().unwrap());
-            Some(*sum)
-        })
-        .collect();
-    let (last, before) = losses.split_last().unwrap();
-    assert!(*last > 5.0 && before.iter().all(|loss| *loss <= 5.0));
-}
-
-#[test]
 fn an_attack_plays_as_it_reads() {
     let report = audit(rr_many).asking(3, always(vec![()])).unwrap();
     let attack = report.best_attack(&Factor::new(2, 1).unwrap());
@@ -279,13 +258,13 @@ fn a_response_that_never_comes_has_no_simulator() {
     let factor = report.factor(&RBig::ZERO).unwrap();
     let simulator = report.simulator(&factor, &RBig::ZERO).unwrap();
     for input in Input::BOTH {
-        let found = simulator.given(Response::Leak(input)).err();
+        let found = simulator.given(InputResponse::Leak(input)).err();
         assert!(
             matches!(found, Some(AuditError::Parameter { .. })),
             "{found:?}"
         );
-        assert!(simulator.given(Response::Noisy(input)).is_ok());
+        assert!(simulator.given(InputResponse::Noisy(input)).is_ok());
     }
     let leaky = report.simulator(&factor, &ratio(1, 10)).unwrap();
-    assert!(leaky.given(Response::Leak(Input::Zero)).is_ok());
+    assert!(leaky.given(InputResponse::Leak(Input::Zero)).is_ok());
 }

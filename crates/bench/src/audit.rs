@@ -7,7 +7,7 @@ use auditor::{Factor, Input, Part, Report, audit};
 use queryable::{
     AskError, Root, Scope,
     coins::{Bit, Probability},
-    compose::{ConComp, Part as Boxed, Routed, Unparsable},
+    compose::{BoxedMachine, ConComp, Routed, Unparsable},
     machine,
 };
 
@@ -36,7 +36,7 @@ fn rounds(
     kind: usize,
     rounds: usize,
     hidden: bool,
-) -> Boxed<bool, bool> {
+) -> BoxedMachine<bool, bool> {
     let coins = Arc::clone(coins);
     let (mut coin, mut asked, mut last) = (None, 0, false);
     Box::new(machine(move |query: bool, scope: &mut Scope<'_>| {

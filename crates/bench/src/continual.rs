@@ -5,7 +5,7 @@ use std::{hint::black_box, thread, time::Instant};
 
 use ::continual::{
     StreamMessage,
-    live::{Bounds, GroupBy, Handles, Live, LivePart},
+    live::{ContributionBounds, GroupBy, Handles, Live, LivePart},
 };
 use measures::Epsilon;
 use queryable::{Root, Scope, machine};
@@ -66,7 +66,7 @@ fn open() -> Sums {
         });
         Some(LivePart::new(price.clone(), add))
     };
-    let bounds = Bounds::equal(SLOTS, tenth, u32::MAX).expect("bounds");
+    let bounds = ContributionBounds::equal(SLOTS, tenth, u32::MAX).expect("bounds");
     let live = GroupBy::new(bounds, part);
     let handles = live.open(&Root::seeded([1; 32])).expect("a root");
     handles.1.create(0..PARTS).expect("parts");

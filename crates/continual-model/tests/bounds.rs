@@ -8,7 +8,7 @@ use std::sync::{
 
 use continual_model::{
     StreamMessage,
-    live::{Bounds, Contributions, GroupBy, Handles, Live, LivePart},
+    live::{ContributionBounds, Contributions, GroupBy, Handles, Live, LivePart},
 };
 use measures::{Epsilon, EpsilonDelta};
 use queryable::{Root, Scope, machine};
@@ -53,7 +53,7 @@ fn open(parts: usize, updates: u32, delta: &str, made: &Arc<AtomicU32>) -> Sums 
         ))
     };
     let tenth: Epsilon = "0.1".parse().unwrap();
-    let bounds = Bounds::equal(parts, tenth, updates).unwrap();
+    let bounds = ContributionBounds::equal(parts, tenth, updates).unwrap();
     let bounds = bounds.with_delta(delta.parse().unwrap());
     let live = GroupBy::new(bounds, sum);
     live.open(&Root::seeded([7; 32])).unwrap()

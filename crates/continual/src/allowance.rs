@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     certified::Certificate,
-    error::{PriceError, Refusal},
+    error::{AllowanceError, PriceError},
     slots::Slots,
 };
 
@@ -22,14 +22,14 @@ pub trait Allowance: Clone + Send + Sync + 'static {
     /// One mechanism more.
     ///
     /// # Errors
-    /// [`Refusal`].
-    fn create(&mut self, certificate: &Certificate<Self::Loss>) -> Result<(), Refusal>;
+    /// [`AllowanceError`].
+    fn create(&mut self, certificate: &Certificate<Self::Loss>) -> Result<(), AllowanceError>;
 
     /// The first differing pair for a mechanism that was created.
     ///
     /// # Errors
-    /// [`Refusal`].
-    fn differ(&mut self, certificate: &Certificate<Self::Loss>) -> Result<(), Refusal>;
+    /// [`AllowanceError`].
+    fn differ(&mut self, certificate: &Certificate<Self::Loss>) -> Result<(), AllowanceError>;
 }
 
 /// No limit: what a composition costs must be known otherwise.
@@ -58,11 +58,11 @@ impl<L> Clone for Unlimited<L> {
 impl<L: Loss> Allowance for Unlimited<L> {
     type Loss = L;
 
-    fn create(&mut self, _: &Certificate<L>) -> Result<(), Refusal> {
+    fn create(&mut self, _: &Certificate<L>) -> Result<(), AllowanceError> {
         Ok(())
     }
 
-    fn differ(&mut self, _: &Certificate<L>) -> Result<(), Refusal> {
+    fn differ(&mut self, _: &Certificate<L>) -> Result<(), AllowanceError> {
         Ok(())
     }
 }
@@ -90,11 +90,11 @@ impl<L: Loss> FixedParameters<L> {
 impl<L: Loss> Allowance for FixedParameters<L> {
     type Loss = L;
 
-    fn create(&mut self, certificate: &Certificate<L>) -> Result<(), Refusal> {
+    fn create(&mut self, certificate: &Certificate<L>) -> Result<(), AllowanceError> {
         self.0.take(certificate.loss()).map(drop)
     }
 
-    fn differ(&mut self, _: &Certificate<L>) -> Result<(), Refusal> {
+    fn differ(&mut self, _: &Certificate<L>) -> Result<(), AllowanceError> {
         Ok(())
     }
 }
@@ -119,11 +119,11 @@ impl PureParallel {
 impl Allowance for PureParallel {
     type Loss = Epsilon;
 
-    fn create(&mut self, _: &Certificate<Epsilon>) -> Result<(), Refusal> {
+    fn create(&mut self, _: &Certificate<Epsilon>) -> Result<(), AllowanceError> {
         Ok(())
     }
 
-    fn differ(&mut self, certificate: &Certificate<Epsilon>) -> Result<(), Refusal> {
+    fn differ(&mut self, certificate: &Certificate<Epsilon>) -> Result<(), AllowanceError> {
         self.0.take(certificate.loss()).map(drop)
     }
 }
@@ -149,14 +149,14 @@ impl<L: Loss> ConsistentParallel<L> {
 impl<L: Loss> Allowance for ConsistentParallel<L> {
     type Loss = L;
 
-    fn create(&mut self, certificate: &Certificate<L>) -> Result<(), Refusal> {
+    fn create(&mut self, certificate: &Certificate<L>) -> Result<(), AllowanceError> {
         match certificate.is_first_pair_consistent() {
             true => Ok(()),
-            false => Err(Refusal::NotFirstPairConsistent),
+            false => Err(AllowanceError::NotFirstPairConsistent),
         }
     }
 
-    fn differ(&mut self, certificate: &Certificate<L>) -> Result<(), Refusal> {
+    fn differ(&mut self, certificate: &Certificate<L>) -> Result<(), AllowanceError> {
         self.0.take(certificate.loss()).map(drop)
     }
 }
@@ -202,8 +202,11 @@ impl Leaks {
     /// with 2δ otherwise.
     ///
     /// # Errors
-    /// [`Refusal::Leak`], and nothing has changed.
-    pub fn create(&mut self, certificate: &Certificate<EpsilonDelta>) -> Result<(), Refusal> {
+    /// [`AllowanceError::Leak`], and nothing has changed.
+    pub fn create(
+        &mut self,
+        certificate: &Certificate<EpsilonDelta>,
+    ) -> Result<(), AllowanceError> {
         let delta = certificate.loss().delta();
         let known = certificate.is_swap_symmetric() || certificate.is_first_pair_consistent();
         match known {
@@ -213,7 +216,7 @@ impl Leaks {
     }
 
     /// One mechanism more that counts with this δ.
-    pub(crate) fn add(&mut self, counted: &Exact) -> Result<(), Refusal> {
+    pub(crate) fn add(&mut self, counted: &Exact) -> Result<(), AllowanceError> {
         let next = Self {
             survival: self.survival.mul(&complement(counted), Round::Down),
             sum: self.sum.plus_on_grid(counted),
@@ -221,7 +224,7 @@ impl Leaks {
         };
         let would = next.so_far();
         if would > self.most {
-            return Err(Refusal::Leak {
+            return Err(AllowanceError::Leak {
                 would: would.to_string(),
                 most: self.most.to_string(),
             });
@@ -295,11 +298,11 @@ impl ApproximateParallel {
 impl Allowance for ApproximateParallel {
     type Loss = EpsilonDelta;
 
-    fn create(&mut self, certificate: &Certificate<EpsilonDelta>) -> Result<(), Refusal> {
+    fn create(&mut self, certificate: &Certificate<EpsilonDelta>) -> Result<(), AllowanceError> {
         self.leaks.create(certificate)
     }
 
-    fn differ(&mut self, certificate: &Certificate<EpsilonDelta>) -> Result<(), Refusal> {
+    fn differ(&mut self, certificate: &Certificate<EpsilonDelta>) -> Result<(), AllowanceError> {
         let epsilon = Epsilon::new(certificate.loss().epsilon().clone());
         self.slots.take(&epsilon).map(drop)
     }

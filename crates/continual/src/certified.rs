@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use measures::Measure;
-use queryable::{Machine, Scope, coins::Distribution, compose::Part, machine};
+use queryable::{Machine, Scope, coins::Distribution, compose::BoxedMachine, machine};
 
 use crate::verification::{Anything, FirstPairConsistent, SwapSymmetric, VerificationFunction};
 
@@ -51,7 +51,7 @@ impl<L> Certificate<L> {
 pub struct Certified<Q, A, L> {
     certificate: Certificate<L>,
     function: Arc<dyn VerificationFunction<Message = Q>>,
-    build: Arc<dyn Fn() -> Part<Q, A> + Send + Sync>,
+    build: Arc<dyn Fn() -> BoxedMachine<Q, A> + Send + Sync>,
 }
 
 impl<Q: 'static, A: 'static, L> Certified<Q, A, L> {
@@ -115,7 +115,7 @@ impl<Q: 'static, A: 'static, L> Certified<Q, A, L> {
     }
 
     /// The mechanism, in its initial state.
-    pub fn build(&self) -> Part<Q, A> {
+    pub fn build(&self) -> BoxedMachine<Q, A> {
         (self.build)()
     }
 }

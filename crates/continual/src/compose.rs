@@ -36,7 +36,7 @@ impl<N: Fixed, Q: Fixed> Fixed for Request<N, Q> {}
 
 /// An answer of a composition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Reply<A> {
+pub enum Outcome<A> {
     /// The mechanism was created, with this number.
     Created(usize),
     /// What the mechanism answered.
@@ -79,7 +79,7 @@ impl<N, Q, A, L> fmt::Debug for Catalogue<N, Q, A, L> {
 /// allowance says.
 ///
 /// ```
-/// use continual::{Anything, Catalogue, Certified, ExtConComp, Reply, Request};
+/// use continual::{Anything, Catalogue, Certified, ExtConComp, Outcome, Request};
 /// use measures::Epsilon;
 /// use queryable::{Root, machine};
 /// let catalogue = Catalogue::new(|k: &u32| {
@@ -87,8 +87,8 @@ impl<N, Q, A, L> fmt::Debug for Catalogue<N, Q, A, L> {
 ///     Some(Certified::new(Epsilon::INFINITY, Anything::new(), move || machine(move |x: u32, _| Ok(k * x))))
 /// });
 /// let composition = Root::seeded([0; 32]).spawn(ExtConComp::new(catalogue))?;
-/// assert_eq!(composition.ask(Request::Create(3))?, Reply::Created(0));
-/// assert_eq!(composition.ask(Request::ask(0, 5))?, Reply::Answer(15));
+/// assert_eq!(composition.ask(Request::Create(3))?, Outcome::Created(0));
+/// assert_eq!(composition.ask(Request::ask(0, 5))?, Outcome::Answer(15));
 /// assert!(composition.ask(Request::ask(1, 5)).is_err());
 /// # Ok::<(), queryable::AskError>(())
 /// ```
@@ -115,20 +115,20 @@ where
     L: 'static,
 {
     type Query = Request<N, Q>;
-    type Answer = Reply<A>;
+    type Answer = Outcome<A>;
 
     fn step(
         &mut self,
         request: Request<N, Q>,
         scope: &mut Scope<'_>,
-    ) -> Result<Reply<A>, AskError> {
+    ) -> Result<Outcome<A>, AskError> {
         match request {
-            Request::Ask(routed) => self.mechanisms.step(routed, scope).map(Reply::Answer),
+            Request::Ask(routed) => self.mechanisms.step(routed, scope).map(Outcome::Answer),
             Request::Create(name) => {
                 let found = self.catalogue.find(&name);
                 let mechanism =
                     found.ok_or_else(|| AskError::invalid("no mechanism has this name"))?;
-                Ok(Reply::Created(self.mechanisms.add(mechanism.build())))
+                Ok(Outcome::Created(self.mechanisms.add(mechanism.build())))
             }
         }
     }

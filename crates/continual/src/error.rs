@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Why a mechanism may not be created, or may not get a differing pair.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum AllowanceError {
     /// No slot that is left has room for this loss.
     #[error("no slot has room for {asked}: left are {left}")]
     NoSlot {

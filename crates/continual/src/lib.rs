@@ -35,8 +35,8 @@ pub use allowance::{
     Unlimited,
 };
 pub use certified::{Certificate, Certified, coins};
-pub use compose::{Catalogue, ExtConComp, FixedMechanisms, Reply, Request, Suitable};
-pub use error::{PriceError, Refusal};
+pub use compose::{Catalogue, ExtConComp, FixedMechanisms, Outcome, Request, Suitable};
+pub use error::{AllowanceError, PriceError};
 pub use game::{Identifier, Verifier};
 pub use pair::{Pair, StreamMessage};
 pub use slots::Slots;

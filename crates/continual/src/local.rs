@@ -11,7 +11,7 @@ use measures::{Adaptive, ChildLoss, Interleaving, Loss, Metric, PrivacyMap, Tall
 use odometer::{Any, Measurement};
 use queryable::{
     AskError, Fixed, Heard, Machine, Move, Root, Scope, View,
-    compose::{ConComp, Part, Routed, Unparsable},
+    compose::{BoxedMachine, ConComp, Routed, Unparsable},
     machine,
 };
 
@@ -60,7 +60,7 @@ pub struct Protocol<X, Q, A, L> {
     property: Option<Arc<Property<Q>>>,
 }
 
-type User<X, Q, A> = dyn Fn(&X) -> Part<Q, A> + Send + Sync;
+type User<X, Q, A> = dyn Fn(&X) -> BoxedMachine<Q, A> + Send + Sync;
 type Property<Q> = dyn Fn(&[Q]) -> bool + Send + Sync;
 
 impl<X, Q, A, L> Protocol<X, Q, A, L>
@@ -98,7 +98,7 @@ where
     where
         Q: Clone,
     {
-        let user = |data| -> Part<Q, A> {
+        let user = |data| -> BoxedMachine<Q, A> {
             let user = (self.user)(data);
             match &self.property {
                 None => user,
@@ -180,7 +180,7 @@ pub type LocalBy<X, Q, A, R> =
 
 /// A user who answers only questions with a property.
 fn choosy<Q: Clone + Send + 'static, A: 'static>(
-    mut user: Part<Q, A>,
+    mut user: BoxedMachine<Q, A>,
     property: Arc<Property<Q>>,
 ) -> impl Machine<Query = Q, Answer = A> {
     let mut asked = Vec::new();

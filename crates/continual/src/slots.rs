@@ -2,7 +2,7 @@
 
 use measures::{Adaptive, FixedRule, Interleaving, Loss, Measure, Rule, Tally, TotalLoss};
 
-use crate::error::{PriceError, Refusal};
+use crate::error::{AllowanceError, PriceError};
 
 /// Losses fixed in advance, to be taken one by one in any order: each loss takes a slot with as little to spare as can be.
 ///
@@ -58,8 +58,8 @@ impl<L: Loss> Slots<L> {
     /// Takes a slot: its number.
     ///
     /// # Errors
-    /// [`Refusal::NoSlot`], and nothing has changed.
-    pub fn take(&mut self, loss: &L) -> Result<usize, Refusal> {
+    /// [`AllowanceError::NoSlot`], and nothing has changed.
+    pub fn take(&mut self, loss: &L) -> Result<usize, AllowanceError> {
         let loss = loss.clone().on_grid();
         let Some(at) = self.tightest(&loss, |at| self.slots[at].1) else {
             return Err(self.refusal(&loss));
@@ -68,13 +68,13 @@ impl<L: Loss> Slots<L> {
         Ok(at)
     }
 
-    fn refusal(&self, loss: &L) -> Refusal {
+    fn refusal(&self, loss: &L) -> AllowanceError {
         let left = self.slots.iter().filter(|(_, free)| *free);
         let mut shown: Vec<String> = left.map(|(slot, _)| slot.to_string()).take(8).collect();
         if shown.is_empty() {
             shown.push("none".into());
         }
-        Refusal::NoSlot {
+        AllowanceError::NoSlot {
             asked: loss.to_string(),
             left: shown.join(", "),
         }

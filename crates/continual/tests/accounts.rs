@@ -6,8 +6,8 @@ mod common;
 use auditor::{Factor, Input, Report, audit, player};
 use common::{loss, m_delta, probability, ratio, response, total_variation};
 use continual::{
-    Catalogue, ExtConComp, Identifier, Pair, PureParallel, Reply, Request, StreamMessage, Suitable,
-    VerificationFunction, Verifier, laws,
+    Catalogue, ExtConComp, Identifier, Outcome, Pair, PureParallel, Request, StreamMessage,
+    Suitable, VerificationFunction, Verifier, laws,
     streams::{Arriving, Continual, Events, Streams, SumLevel, certified},
 };
 use exact::Exact;
@@ -16,7 +16,7 @@ use measures::{
     adaptive::ImprovedBasic,
 };
 use odometer::{LaunchError, Measurement, Odometer, Records, Session};
-use queryable::{AskError, Chain, Machine, Queryable, Root, Round, Scope, coins::Bit};
+use queryable::{AskError, Chain, Exchange, Machine, Queryable, Root, Scope, coins::Bit};
 
 type Bits<M> = Continual<Events, M, bool, u8>;
 
@@ -46,7 +46,7 @@ enum Do {
     Send(usize, Pair<bool>),
 }
 
-type Seen = Round<Do, u8>;
+type Seen = Exchange<Do, u8>;
 const REFUSED: u8 = 100;
 const LAUNCHED: u8 = 101;
 
@@ -287,7 +287,7 @@ fn a_continual_measurement_composes() {
             Chain::new(Verifier::new(function), Identifier::new(input)),
         )
     };
-    let report: Report<Pair<Request<u8, bool>>, Reply<u8>> =
+    let report: Report<Pair<Request<u8, bool>>, Outcome<u8>> =
         audit(build).asking(4, common::everything(0, 2)).unwrap();
     assert_eq!(
         report.factor(&ratio(0, 1)),

@@ -9,7 +9,7 @@ use common::{
 };
 use continual::{
     Allowance, ApproximateParallel, Catalogue, Certified, ConsistentParallel, FixedParameters,
-    Pair, PureParallel, Reply, Static, verification,
+    Outcome, Pair, PureParallel, Static, verification,
 };
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
@@ -38,10 +38,10 @@ fn first_bad_answer(most: usize) -> impl Fn(&[Seen]) -> Vec<Ask> + Sync {
             return vec![create(0)];
         };
         match (last.answer.clone(), last.query) {
-            (Ok(Reply::Created(to)), _) => vec![ask(to, false, false)],
-            (Ok(Reply::Answer(2)), _) if history.len() < 2 * most => vec![create(0)],
+            (Ok(Outcome::Created(to)), _) => vec![ask(to, false, false)],
+            (Ok(Outcome::Answer(2)), _) if history.len() < 2 * most => vec![create(0)],
             (
-                Ok(Reply::Answer(3)),
+                Ok(Outcome::Answer(3)),
                 Pair {
                     zero: continual::Request::Ask(asked),
                     ..
@@ -59,7 +59,7 @@ fn attacked<W: Allowance>(
     allowance: &W,
     depth: usize,
     offer: impl Fn(&[Seen]) -> Vec<Ask> + Sync,
-) -> Report<Ask, Reply<u8>> {
+) -> Report<Ask, Outcome<u8>> {
     audit(|input: Input, root: &Root| {
         game(
             input,
@@ -239,7 +239,7 @@ fn same_letters(copies: usize, k: usize) -> impl Fn(&[Seen]) -> Vec<Ask> + Sync 
             return vec![ask(history.len() - copies, false, false)];
         }
         let letters = &history[copies..2 * copies];
-        let is_a = |at: usize| letters[at].answer == Ok(Reply::Answer(0));
+        let is_a = |at: usize| letters[at].answer == Ok(Outcome::Answer(0));
         let a = (0..copies).filter(|at| is_a(*at)).count();
         let most = a >= copies - a;
         let struck = history.len() - 2 * copies;

@@ -11,9 +11,9 @@ use std::{
 use auditor::{Factor, Input, audit};
 use common::{probability, ratio, response};
 use continual::{
-    Catalogue, Certified, EventLevel, ExtConComp, FixedParameters, Identifier, Mixed, Pair,
-    PureParallel, Reply, Request, StreamMessage, Suitable, Verifier, coins,
-    composite::{Composed, Composite, Fault, Found, LockStep, Parts, Tainted, hunt},
+    Catalogue, Certified, EventLevel, ExtConComp, FixedParameters, Identifier, Mixed, Outcome,
+    Pair, PureParallel, Request, StreamMessage, Suitable, Verifier, coins,
+    composite::{Composite, CompositeMechanism, Fault, Found, LockStep, Parts, Tainted, hunt},
 };
 use measures::{Epsilon, PureDp};
 use queryable::{AskError, Chain, Root, coins::Bit};
@@ -133,7 +133,11 @@ fn forced(_: &bool) -> Vec<Result<u8, AskError>> {
 #[test]
 fn a_composite_costs_what_its_parts_cost() {
     let build = |input: Input, root: &Root| {
-        let batches = root.spawn(Composed::new(Batches::new(true), shelf(), slots(1)))?;
+        let batches = root.spawn(CompositeMechanism::new(
+            Batches::new(true),
+            shelf(),
+            slots(1),
+        ))?;
         root.postprocess(
             &batches,
             Chain::new(Verifier::new(event()), Identifier::new(input)),
@@ -153,7 +157,11 @@ fn a_composite_costs_what_its_parts_cost() {
 #[test]
 fn lock_step_is_the_composite() {
     let composite = |input: Input, root: &Root| {
-        let batches = root.spawn(Composed::new(Batches::new(true), shelf(), slots(1)))?;
+        let batches = root.spawn(CompositeMechanism::new(
+            Batches::new(true),
+            shelf(),
+            slots(1),
+        ))?;
         root.postprocess(
             &batches,
             Chain::new(Verifier::new(event()), Identifier::new(input)),
@@ -161,7 +169,7 @@ fn lock_step_is_the_composite() {
     };
     let lock_step = |input: Input, root: &Root| {
         let parts_side = root.spawn(ExtConComp::new(shelf()))?;
-        let identifier = Identifier::<Right, Reply<u8>>::new(input);
+        let identifier = Identifier::<Right, Outcome<u8>>::new(input);
         let copies = LockStep::new(&Batches::new(true), parts(1));
         let copies = root.postprocess(&root.postprocess(&parts_side, identifier)?, copies)?;
         root.postprocess(&copies, Verifier::new(event()))
@@ -201,7 +209,11 @@ fn an_update_that_reaches_two_parts_is_found() {
     assert!(hunted(&Batches::new(false), 2, 4).is_ok());
     // And the difference is real.
     let build = |input: Input, root: &Root| {
-        let batches = root.spawn(Composed::new(Batches::new(false), shelf(), slots(1)))?;
+        let batches = root.spawn(CompositeMechanism::new(
+            Batches::new(false),
+            shelf(),
+            slots(1),
+        ))?;
         root.postprocess(
             &batches,
             Chain::new(Verifier::new(event()), Identifier::new(input)),
@@ -322,7 +334,7 @@ fn tainted_values_do_not_travel() {
     let root = Root::seeded([1; 32]);
     for _ in 0..2 {
         let thief = root
-            .spawn(Composed::new(Thief(None), shelf(), slots(1)))
+            .spawn(CompositeMechanism::new(Thief(None), shelf(), slots(1)))
             .unwrap();
         thief.ask(StreamMessage::Update(true)).unwrap();
     }
@@ -338,7 +350,9 @@ fn a_composite_keeps_its_allowance() {
         let part = parts.create("response")?;
         parts.ask(part, update)
     });
-    let composed = root.spawn(Composed::new(cheat, shelf(), two)).unwrap();
+    let composed = root
+        .spawn(CompositeMechanism::new(cheat, shelf(), two))
+        .unwrap();
     for _ in 0..2 {
         assert!(composed.ask(StreamMessage::Update(true)).is_ok());
     }

@@ -6,7 +6,7 @@ use auditor::{Input, audit, player};
 use common::{Ask, Bits, ask, create, game, loss, response, suitable, two_messages};
 use continual::{
     Anything, Catalogue, Certified, ConsistentParallel, ExtConComp, FixedMechanisms,
-    FixedParameters, Identifier, Pair, PureParallel, Reply, Request, Suitable, Unlimited,
+    FixedParameters, Identifier, Outcome, Pair, PureParallel, Request, Suitable, Unlimited,
     VerificationFunction, Verifier, coins,
 };
 use measures::{Basic, Epsilon, EpsilonDelta, PureDp};
@@ -49,19 +49,19 @@ fn a_mechanism_that_ends_ends_alone() {
     });
     let root = Root::seeded([0; 32]);
     let all = root.spawn(ExtConComp::new(catalogue)).unwrap();
-    assert_eq!(all.ask(Request::Create(0)), Ok(Reply::Created(0)));
+    assert_eq!(all.ask(Request::Create(0)), Ok(Outcome::Created(0)));
     assert!(matches!(
         all.ask(Request::Create(7)),
         Err(AskError::InvalidQuery(_))
     ));
     assert!(all.ask(Request::ask(1, 1)).is_err());
-    assert_eq!(all.ask(Request::Create(1)), Ok(Reply::Created(1)));
-    assert_eq!(all.ask(Request::ask(0, 5)), Ok(Reply::Answer(5)));
+    assert_eq!(all.ask(Request::Create(1)), Ok(Outcome::Created(1)));
+    assert_eq!(all.ask(Request::ask(0, 5)), Ok(Outcome::Answer(5)));
     assert_eq!(all.ask(Request::ask(0, 5)), Err(AskError::Halted));
-    assert_eq!(all.ask(Request::ask(1, 5)), Ok(Reply::Answer(10)));
+    assert_eq!(all.ask(Request::ask(1, 5)), Ok(Outcome::Answer(10)));
     assert_eq!(all.ask(Request::ask(1, 0)), Err(AskError::Panicked));
-    assert_eq!(all.ask(Request::Create(1)), Ok(Reply::Created(2)));
-    assert_eq!(all.ask(Request::ask(2, 5)), Ok(Reply::Answer(10)));
+    assert_eq!(all.ask(Request::Create(1)), Ok(Outcome::Created(2)));
+    assert_eq!(all.ask(Request::ask(2, 5)), Ok(Outcome::Answer(10)));
     assert_eq!(all.ask(Request::ask(1, 5)), Err(AskError::Panicked));
 }
 
@@ -88,8 +88,8 @@ fn nested_is_flat() {
                 ExtConComp::new(responses())
             }))
         });
-        let all = root.spawn(ExtConComp::<u8, Inner, Reply<u8>, Epsilon>::new(outer))?;
-        let identifier = Identifier::<Request<u8, Inner>, Reply<Reply<u8>>>::new(input);
+        let all = root.spawn(ExtConComp::<u8, Inner, Outcome<u8>, Epsilon>::new(outer))?;
+        let identifier = Identifier::<Request<u8, Inner>, Outcome<Outcome<u8>>>::new(input);
         let all = root.postprocess(&all, identifier)?;
         for group in 0..2 {
             all.ask(Pair::same(Request::Create(0)))?;
@@ -105,14 +105,14 @@ fn nested_is_flat() {
     };
     let flat = |input: Input, root: &Root| {
         let all = root.spawn(ExtConComp::new(responses()))?;
-        let all: Queryable<Ask, Reply<u8>> = root.postprocess(&all, Identifier::new(input))?;
+        let all: Queryable<Ask, Outcome<u8>> = root.postprocess(&all, Identifier::new(input))?;
         for name in [3, 4, 3, 4] {
             all.ask(create(name))?;
         }
         Ok(player(
             move |(group, at, bits): (usize, usize, Pair<bool>)| {
                 let answer = all.ask(bits.map(|bit| Request::ask(2 * group + at, bit)))?;
-                Ok(Reply::Answer(answer))
+                Ok(Outcome::Answer(answer))
             },
         ))
     };
@@ -235,7 +235,7 @@ fn a_verifier_in_front_of_a_composition_is_a_referee() {
     let chain = Chain::new(Verifier::new(function).refusing(), Identifier::new(false));
     let game = root.postprocess(&all, chain).unwrap();
     for at in 0..2 {
-        assert_eq!(game.ask(create(4)), Ok(Reply::Created(at)));
+        assert_eq!(game.ask(create(4)), Ok(Outcome::Created(at)));
     }
     assert!(game.ask(ask(1, false, true)).is_ok());
     assert!(game.ask(ask(0, false, true)).is_err());

@@ -10,7 +10,7 @@ use continual::{
     VerificationFunction, Verifier, laws,
 };
 use queryable::{
-    AskError, Chain, Root, Round, Scope,
+    AskError, Chain, Exchange, Root, Scope,
     coins::{Bit, Uniform},
     machine,
 };
@@ -172,7 +172,7 @@ fn oblivious_adversaries_see_less_than_adaptive_ones() {
             Chain::new(Verifier::new(near), Identifier::new(input)),
         )
     };
-    type Seen = Round<Pair<u64>, u64>;
+    type Seen = Exchange<Pair<u64>, u64>;
     let data = || vec![Pair::new(0, 1)];
     let adaptive = audit(build)
         .asking(2, |seen: &[Seen]| match seen {

@@ -7,14 +7,15 @@ use std::{collections::HashMap, thread};
 use auditor::{Input, Report, audit, player};
 use common::{loss, probability, ratio, total_variation};
 use continual::{
-    Refusal, StreamMessage,
+    AllowanceError, StreamMessage,
     live::{
-        Bounds, Contributions, GroupBy, Handles, Live, LiveError, LivePart, MAX_SLOTS, Replaced,
+        ContributionBounds, Contributions, GroupBy, Handles, Live, LiveError, LivePart, MAX_SLOTS,
+        Replaced,
     },
 };
 use measures::{Epsilon, EpsilonDelta};
 use proptest::prelude::*;
-use queryable::{AskError, Machine, Root, Round, Scope, coins::Categorical, machine};
+use queryable::{AskError, Exchange, Machine, Root, Scope, coins::Categorical, machine};
 
 fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
@@ -59,7 +60,7 @@ fn steps() -> impl Machine<Query = Live<i64, ()>, Answer = (u32, u32)> {
 /// One user sends 1 twice, and may send once; the neighbour is nobody. The adversary reads after each update.
 fn game(told: bool, dropped: bool) -> Report<bool, i64> {
     let build = move |input: Input, root: &Root| {
-        let bounds = Bounds::equal(1, Epsilon::ZERO, 1).unwrap();
+        let bounds = ContributionBounds::equal(1, Epsilon::ZERO, 1).unwrap();
         let live = GroupBy::new(bounds, |_: &()| {
             Some(LivePart::new(Epsilon::ZERO, noisy_sum()))
         });
@@ -88,7 +89,7 @@ fn game(told: bool, dropped: bool) -> Report<bool, i64> {
         }))
     };
     audit(build)
-        .asking(4, |history: &[Round<bool, i64>]| {
+        .asking(4, |history: &[Exchange<bool, i64>]| {
             vec![history.len().is_multiple_of(2)]
         })
         .unwrap()
@@ -101,7 +102,7 @@ fn a_reader_must_not_notice_what_is_replaced() {
     assert_eq!(total_variation(&game(true, false)), ratio(1, 1)); // if the reader were told
 }
 
-fn open<A: 'static, M>(bounds: Bounds, part: fn() -> M) -> Handles<u8, u32, i64, (), A>
+fn open<A: 'static, M>(bounds: ContributionBounds, part: fn() -> M) -> Handles<u8, u32, i64, (), A>
 where
     M: Machine<Query = Live<i64, ()>, Answer = A> + 'static,
 {
@@ -115,7 +116,7 @@ where
 
 #[test]
 fn units_are_bounded_in_parts_and_updates() {
-    let bounds = Bounds::equal(2, epsilon("0.1"), 4).unwrap();
+    let bounds = ContributionBounds::equal(2, epsilon("0.1"), 4).unwrap();
     let (writer, reader) = open(bounds, steps);
     reader.create([1, 2, 3]).unwrap();
     let update = |unit, part| writer.update(&unit, &part, 1).unwrap();
@@ -141,7 +142,7 @@ fn units_are_bounded_in_parts_and_updates() {
 #[test]
 fn parts_of_different_losses_take_slots_that_fit() {
     let slots = vec![epsilon("0.2"), epsilon("0.1")];
-    let bounds = Bounds::new(slots, 9).unwrap();
+    let bounds = ContributionBounds::new(slots, 9).unwrap();
     assert_eq!(bounds.price(), loss("(0.3, 0)"));
     let (writer, reader) = open(bounds, sum);
     reader.create([1, 2, 3, 100, 101]).unwrap();
@@ -156,10 +157,13 @@ fn parts_of_different_losses_take_slots_that_fit() {
         (Ok(()), Err(Replaced::TooManyParts))
     );
     // A part for which no slot would ever have room is not created.
-    let (_, reader) = open(Bounds::equal(2, epsilon("0.1"), 1).unwrap(), sum);
+    let (_, reader) = open(
+        ContributionBounds::equal(2, epsilon("0.1"), 1).unwrap(),
+        sum,
+    );
     let refused = reader.create([100]).unwrap_err();
     assert!(
-        matches!(refused, LiveError::Refused(Refusal::NoSlot { .. })),
+        matches!(refused, LiveError::Refused(AllowanceError::NoSlot { .. })),
         "{refused}"
     );
 }
@@ -170,7 +174,7 @@ fn what_is_created_counts_against_the_delta() {
         let delta = if *key < 100 { "(0.1, 0.1)" } else { "(0.1, 0)" };
         Some(LivePart::new(loss(delta), sum()))
     };
-    let bounds = Bounds::equal(1, epsilon("0.1"), 1)
+    let bounds = ContributionBounds::equal(1, epsilon("0.1"), 1)
         .unwrap()
         .with_delta("0.19".parse().unwrap());
     assert_eq!(bounds.price(), loss("(0.1, 0.19)"));
@@ -179,7 +183,10 @@ fn what_is_created_counts_against_the_delta() {
     let (writer, reader) = live.open::<u32>(&root).unwrap();
     reader.create([1, 2, 1, 2]).unwrap();
     let refused = reader.ask(3, ()).unwrap_err();
-    assert!(matches!(refused, LiveError::Refused(Refusal::Leak { .. })));
+    assert!(matches!(
+        refused,
+        LiveError::Refused(AllowanceError::Leak { .. })
+    ));
     assert_eq!(
         refused.to_string(),
         "the part may not be created: the δ of everything created would be 0.271, above the 0.19 that was fixed in \
@@ -191,7 +198,10 @@ fn what_is_created_counts_against_the_delta() {
     assert!(reader.create([1]).is_err());
     reader.create([100]).unwrap();
     // Pure bounds take pure parts only.
-    let pure = GroupBy::new(Bounds::equal(1, epsilon("0.1"), 1).unwrap(), part);
+    let pure = GroupBy::new(
+        ContributionBounds::equal(1, epsilon("0.1"), 1).unwrap(),
+        part,
+    );
     let (_, reader) = pure.open::<u32>(&root).unwrap();
     assert!(reader.create([1]).is_err() && reader.create([100]).is_ok());
 }
@@ -199,9 +209,10 @@ fn what_is_created_counts_against_the_delta() {
 #[test]
 fn contributions_are_written_down_and_restored() {
     let live = |k| {
-        GroupBy::new(Bounds::equal(k, epsilon("0.1"), 3).unwrap(), |_: &u8| {
-            Some(LivePart::new(epsilon("0.1"), sum()))
-        })
+        GroupBy::new(
+            ContributionBounds::equal(k, epsilon("0.1"), 3).unwrap(),
+            |_: &u8| Some(LivePart::new(epsilon("0.1"), sum())),
+        )
     };
     let root = Root::seeded([0; 32]);
     let (writer, reader) = live(2).open::<u32>(&root).unwrap();
@@ -228,7 +239,10 @@ fn contributions_are_written_down_and_restored() {
 
 #[test]
 fn a_hidden_update_is_a_step_of_every_part() {
-    let (writer, reader) = open(Bounds::equal(1, epsilon("0.1"), 9).unwrap(), steps);
+    let (writer, reader) = open(
+        ContributionBounds::equal(1, epsilon("0.1"), 9).unwrap(),
+        steps,
+    );
     reader.create([1, 2]).unwrap();
     let hidden = |unit, part| writer.update_everywhere(&unit, &part, 1).unwrap();
     assert_eq!(hidden(7, 1), Ok(()));
@@ -240,7 +254,7 @@ fn a_hidden_update_is_a_step_of_every_part() {
 
 #[test]
 fn bounds_that_bound_nothing_are_errors() {
-    let bounds = |parts, updates| Bounds::equal(parts, Epsilon::ZERO, updates).is_ok();
+    let bounds = |parts, updates| ContributionBounds::equal(parts, Epsilon::ZERO, updates).is_ok();
     assert!(bounds(1, 1) && bounds(MAX_SLOTS, u32::MAX));
     assert!(!bounds(0, 1) && !bounds(1, 0) && !bounds(MAX_SLOTS + 1, 1));
     assert!(!bounds(usize::MAX, 1));
@@ -248,7 +262,7 @@ fn bounds_that_bound_nothing_are_errors() {
 
 #[test]
 fn what_a_mechanism_did_not_take_stays_counted() {
-    let bounds = Bounds::equal(1, epsilon("0.1"), 1).unwrap();
+    let bounds = ContributionBounds::equal(1, epsilon("0.1"), 1).unwrap();
     let (writer, reader) = open(bounds, || {
         machine(|_: Live<i64, ()>, _| Err::<u8, _>(AskError::failed("x")))
     });
@@ -262,7 +276,10 @@ fn what_a_mechanism_did_not_take_stays_counted() {
 /// Four threads write for the same units, one creates parts: nobody contributes more than it may.
 #[test]
 fn threads_keep_the_bounds() {
-    let (writer, reader) = open(Bounds::equal(2, epsilon("0.1"), 5).unwrap(), sum);
+    let (writer, reader) = open(
+        ContributionBounds::equal(2, epsilon("0.1"), 5).unwrap(),
+        sum,
+    );
     reader.create([1]).unwrap();
     let counted: Vec<HashMap<(u32, u8), i64>> = thread::scope(|scope| {
         let write = |offset: u32| {
@@ -309,7 +326,7 @@ proptest! {
     /// Against a model: what one unit has counted is within its bounds, whatever it sends, and does not depend on others.
     #[test]
     fn a_unit_is_judged_by_its_own_updates(sent in prop::collection::vec((0u32..3, 1u8..5), 0..40)) {
-        let bounds = || Bounds::equal(2, epsilon("0.1"), 6).unwrap();
+        let bounds = || ContributionBounds::equal(2, epsilon("0.1"), 6).unwrap();
         let run = |only: Option<u32>| {
             let (writer, reader) = open(bounds(), sum);
             reader.create([1, 2, 3]).unwrap();
@@ -346,7 +363,10 @@ fn the_price_covers_the_stream() {
                 });
                 Some(LivePart::new(price.clone(), part))
             };
-            let live = GroupBy::new(Bounds::equal(2, ln_3.clone(), 2).unwrap(), response);
+            let live = GroupBy::new(
+                ContributionBounds::equal(2, ln_3.clone(), 2).unwrap(),
+                response,
+            );
             let failed = |_: LiveError| AskError::failed("live");
             let (writer, reader) = live.open::<u8>(root).map_err(failed)?;
             reader.create(0..3).map_err(failed)?;
@@ -361,9 +381,9 @@ fn the_price_covers_the_stream() {
         }
     };
     let report = audit(build)
-        .asking(4, |_: &[Round<u8, bool>]| vec![0, 1, 2])
+        .asking(4, |_: &[Exchange<u8, bool>]| vec![0, 1, 2])
         .unwrap();
-    let price: EpsilonDelta = Bounds::equal(2, ln_3, 2).unwrap().price();
+    let price: EpsilonDelta = ContributionBounds::equal(2, ln_3, 2).unwrap().price();
     assert!(report.claims(&price).unwrap().holds());
     assert_eq!(
         report.factor(&ratio(0, 1)),

@@ -9,7 +9,7 @@ use measures::{
     ApproxZcdp, Basic, Epsilon, EpsilonDelta, PureDp, RhoDelta, adaptive::ImprovedBasic,
 };
 use queryable::{
-    AskError, Heard, Machine, Move, Root, Round, Scope, coins::Bit, compose::Routed, machine,
+    AskError, Exchange, Heard, Machine, Move, Root, Scope, coins::Bit, compose::Routed, machine,
 };
 
 /// Randomized response, once.
@@ -33,7 +33,7 @@ fn all_servers<L: measures::Loss>(
         root.spawn(protocol.users(&data))
     };
     let everybody =
-        |_: &[Round<Routed<()>, bool>]| (0..3).map(|to| Routed { to, query: () }).collect();
+        |_: &[Exchange<Routed<()>, bool>]| (0..3).map(|to| Routed { to, query: () }).collect();
     audit(build).asking(3, everybody).unwrap()
 }
 

@@ -8,7 +8,7 @@ use common::{
 };
 use continual::{
     Allowance, ApproximateParallel, Catalogue, Certified, ConsistentParallel, FixedParameters,
-    Identifier, Pair, PureParallel, Reply, Static, SwapSymmetric, VerificationFunction, Verifier,
+    Identifier, Outcome, Pair, PureParallel, Static, SwapSymmetric, VerificationFunction, Verifier,
 };
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
@@ -16,7 +16,7 @@ use measures::{Basic, Epsilon, EpsilonDelta, PureDp, adaptive::ImprovedBasic};
 use proptest::prelude::*;
 use queryable::{Chain, Root};
 
-fn pairs(_: &[queryable::Round<Pair<bool>, u8>]) -> Vec<Pair<bool>> {
+fn pairs(_: &[queryable::Exchange<Pair<bool>, u8>]) -> Vec<Pair<bool>> {
     let bits = [(false, false), (true, true), (false, true), (true, false)];
     bits.map(|(zero, one)| Pair::new(zero, one)).to_vec()
 }
@@ -47,7 +47,7 @@ fn composed<W: Allowance>(
     catalogue: &Bits<W::Loss>,
     allowance: &W,
     names: [u8; 2],
-) -> Report<Ask, Reply<u8>> {
+) -> Report<Ask, Outcome<u8>> {
     let offer = |history: &[Seen]| match history.len() {
         at @ 0..2 => vec![create(names[at])],
         _ => everything(0, 2)(history)

@@ -6,7 +6,7 @@ use dashu_int::UBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{Basic, Epsilon, PrivacyMap, PureDp};
-use odometer::message::{Catalogue, Entry, Launched, Message, Reply};
+use odometer::message::{Entry, Launchable, Launched, Message, Reply};
 use odometer::{Measurement, Odometer, Records};
 use queryable::{AskError, Fixed, Queryable, Root, Scope, machine};
 
@@ -43,7 +43,7 @@ impl Fixed for Name {}
 /// Everything of these kinds, at any price.
 struct Menu;
 
-impl Catalogue<Data, Rule> for Menu {
+impl Launchable<Data, Rule> for Menu {
     type Name = Name;
     type Query = u64;
     type Answer = u64;

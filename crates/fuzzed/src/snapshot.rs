@@ -44,7 +44,7 @@ struct Written<L, T> {
     rule: String,
     metric: String,
     d_in: u32,
-    limit: Option<T>,
+    budget: Option<T>,
     halting: bool,
     halted: bool,
     charges: Vec<Charge<L>>,
@@ -59,7 +59,7 @@ impl<L: Debug, T: Debug> Written<L, T> {
             &self.rule,
             &self.metric,
             &self.d_in,
-            &self.limit,
+            &self.budget,
             &self.halting,
             &self.halted,
         ];
@@ -137,10 +137,10 @@ where
         Ok(twice) => assert_eq!(twice.snapshot(&written.d_in).as_ref(), Ok(&again)),
         Err(error) => panic!("what was restored cannot be restored again: {error}"),
     }
-    let limit = written.limit.as_ref();
-    assert_eq!(session.cap(), limit.map(|limit| (&written.d_in, limit)));
+    let budget = written.budget.as_ref();
+    assert_eq!(session.cap(), budget.map(|budget| (&written.d_in, budget)));
     within_its_limit(&session);
-    // All that remains can be spent, unless it has halted or counts no further; and then the limit still holds.
+    // All that remains can be spent, unless it has halted or counts no further; and then the budget still holds.
     let launches = written.charges.iter().map(|charge| charge.count);
     let counted_out = launches.fold(0, u64::saturating_add) == u64::MAX;
     match session.remaining(&written.d_in).map(Remaining::into_loss) {
@@ -182,8 +182,8 @@ fn says<R: FilterRule>(session: &Opened<R>, written: &WrittenOf<R>) -> SnapshotO
 
 fn within_its_limit<R: FilterRule>(session: &Opened<R>) {
     match (session.spent(), session.cap()) {
-        (Ok(Some(spent)), Some((_, limit))) => {
-            assert!(spent.at_most(limit), "{spent} of {limit}");
+        (Ok(Some(spent)), Some((_, budget))) => {
+            assert!(spent.at_most(budget), "{spent} of {budget}");
         }
         (spent, cap) => panic!("{spent:?} of {cap:?}"),
     }

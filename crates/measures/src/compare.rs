@@ -1,7 +1,7 @@
 //! What a list of losses amounts to under each of this crate's rules, side by side: for choosing one.
 
 use crate::adaptive::{
-    ConcentratedOdometer, GaussianComposition, ImprovedBasic, RogersFilter, WhitehouseOdometer,
+    ConcentratedOdometer, GaussianComposition, ImprovedBasic, RogersLeastBudget, WhitehouseOdometer,
 };
 use crate::convert::{GaussianToApprox, PureToGaussian, PureToZcdp, ZcdpToApprox};
 use crate::fixed::{Advanced, Hybrid, Optimal};
@@ -90,7 +90,9 @@ pub fn compare(losses: &[EpsilonDelta], delta: &Exact) -> Comparison {
         ),
         adaptive(
             "Rogers",
-            with_slack(|_, delta, losses| Ok(total(&RogersFilter::new(delta.clone())?, losses))),
+            with_slack(|_, delta, losses| {
+                Ok(total(&RogersLeastBudget::new(delta.clone())?, losses))
+            }),
         ),
         fixed(
             "advanced",

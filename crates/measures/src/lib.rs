@@ -58,7 +58,7 @@ pub use error::{LossError, MapError, RuleError};
 pub use gaussian::{GaussianDp, Mu};
 pub use group::GroupPrivacy;
 pub use into::IntoLoss;
-pub use map::{MAX_LINKS, MapId, PrivacyMap, times};
+pub use map::{MAX_LINKS, PrivacyMap, times};
 pub use measure::{Loss, Measure, Scale, ScaleSquared};
 pub use metric::{
     AbsoluteDistance, ChangeOneDistance, CountsRecords, Distance, L1Distance, L2Distance, Metric,

@@ -49,11 +49,6 @@ struct Shared<M, F: ?Sized> {
 /// dropped link by link is at most this deep, however many combinators an analyst applies.
 pub const MAX_LINKS: u16 = 256;
 
-/// Tells maps apart, for tables keyed by maps. It may be given out again once all clones of the map are gone, so a
-/// table keeps a clone of the map beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MapId(usize);
-
 impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// The map that a function computes.
     ///
@@ -165,11 +160,6 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// Whether both are the same map, and not only equal ones.
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// A key for tables of maps.
-    pub fn id(&self) -> MapId {
-        MapId(Arc::as_ptr(&self.0).cast::<()>() as usize)
     }
 
     /// This map after a transformation of the inputs that is stable: inputs at distance `d` become inputs at distance

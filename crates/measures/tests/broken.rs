@@ -216,8 +216,8 @@ enum Fault {
     InfinityIsFinite,
     WithinAlways,
     WithinNever,
-    RoomTooLarge,
-    RoomTooSmall,
+    RemainingTooLarge,
+    RemainingTooSmall,
     InfiniteBudget,
     FitsOnlyExactly,
     RefusesTheStart,
@@ -319,20 +319,20 @@ impl Adaptive for Summing {
         }))
     }
 
-    fn within(&self, tally: &Faulty, limit: &Epsilon) -> bool {
+    fn within(&self, tally: &Faulty, budget: &Epsilon) -> bool {
         match self.0 {
             Fault::WithinAlways => tally.sum.is_finite(),
             Fault::WithinNever => false,
             Fault::AdmitsInfinity if tally.sum.is_infinite() => true,
-            _ => self.loss(tally).at_most(limit),
+            _ => self.loss(tally).at_most(budget),
         }
     }
 
-    fn room(&self, tally: &Faulty, limit: &Epsilon) -> Option<Epsilon> {
-        let rest = limit.value().checked_sub(&tally.sum)?;
+    fn remaining_within(&self, tally: &Faulty, budget: &Epsilon) -> Option<Epsilon> {
+        let rest = budget.value().checked_sub(&tally.sum)?;
         Some(Epsilon::new(match self.0 {
-            Fault::RoomTooLarge => rest + Exact::ONE,
-            Fault::RoomTooSmall => Exact::ZERO,
+            Fault::RemainingTooLarge => rest + Exact::ONE,
+            Fault::RemainingTooSmall => Exact::ZERO,
             _ => rest,
         }))
     }
@@ -363,8 +363,8 @@ fn broken_accumulators() {
     assert_eq!(check(Fault::WithinAlways), Some(Law::Within));
     assert_eq!(check(Fault::WithinNever), Some(Law::Within));
     assert_eq!(check(Fault::AdmitsInfinity), Some(Law::InfinityIsAbsorbed));
-    assert_eq!(check(Fault::RoomTooLarge), Some(Law::Remaining));
-    assert_eq!(check(Fault::RoomTooSmall), Some(Law::Remaining));
+    assert_eq!(check(Fault::RemainingTooLarge), Some(Law::Remaining));
+    assert_eq!(check(Fault::RemainingTooSmall), Some(Law::Remaining));
 }
 
 /// Remembers the launches in order, or merges to something else: the faults that a number cannot have.
@@ -478,8 +478,8 @@ impl FilterRule for Gating {
     fn remaining(&self, gate: &Epsilon, tally: &Faulty) -> Option<Epsilon> {
         let rest = gate.value().checked_sub(&tally.sum)?;
         Some(Epsilon::new(match self.0 {
-            Fault::RoomTooLarge => rest + Exact::ONE,
-            Fault::RoomTooSmall => Exact::ZERO,
+            Fault::RemainingTooLarge => rest + Exact::ONE,
+            Fault::RemainingTooSmall => Exact::ZERO,
             _ => rest,
         }))
     }
@@ -503,8 +503,8 @@ fn broken_filters() {
     assert_eq!(check(Fault::AdmitsInfinity), Some(Law::InfinityIsAbsorbed));
     assert_eq!(check(Fault::SpentTooMuch), Some(Law::Spent));
     assert_eq!(check(Fault::SpentAtTheStart), Some(Law::Spent));
-    assert_eq!(check(Fault::RoomTooLarge), Some(Law::Remaining));
-    assert_eq!(check(Fault::RoomTooSmall), Some(Law::Remaining));
+    assert_eq!(check(Fault::RemainingTooLarge), Some(Law::Remaining));
+    assert_eq!(check(Fault::RemainingTooSmall), Some(Law::Remaining));
     assert_eq!(check(Fault::AbsorbsOnce), Some(Law::AbsorbMany));
 }
 

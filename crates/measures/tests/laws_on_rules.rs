@@ -2,9 +2,9 @@
 
 use exact::Exact;
 use measures::adaptive::{
-    ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic, RogersFilter,
-    RogersOdometer, TimeUniformBasic, TimeUniformRogers, Union, WhitehouseFilter,
-    WhitehouseOdometer,
+    ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic,
+    RogersLeastBudget, RogersOdometer, TimeUniformBasic, TimeUniformRogers, Union,
+    WhitehouseFilter, WhitehouseOdometer,
 };
 use measures::{
     Additive, ApproxDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, GaussianDp, Loss, Mu, Orders,
@@ -105,46 +105,46 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn improved_basic(losses in pairs(value()), limits in pairs(small())) {
-        laws::check_adaptive(&ImprovedBasic, &losses, &limits).unwrap();
-        laws::check_filter(&ImprovedBasic, &losses, &limits).unwrap();
+    fn improved_basic(losses in pairs(value()), budgets in pairs(small())) {
+        laws::check_adaptive(&ImprovedBasic, &losses, &budgets).unwrap();
+        laws::check_filter(&ImprovedBasic, &losses, &budgets).unwrap();
     }
 
     #[test]
-    fn slack_rules(losses in pairs(small()), limits in pairs(small()), slack in 3u32..20) {
+    fn slack_rules(losses in pairs(small()), budgets in pairs(small()), slack in 3u32..20) {
         let slack: Exact = format!("1e-{slack}").parse().unwrap();
         let filter = WhitehouseFilter::new(slack.clone()).unwrap();
-        laws::check_filter(&filter, &losses, &limits).unwrap();
+        laws::check_filter(&filter, &losses, &budgets).unwrap();
         let odometer = WhitehouseOdometer::new(slack.clone(), "1e-2".parse().unwrap()).unwrap();
-        laws::check_adaptive(&odometer, &losses, &limits).unwrap();
+        laws::check_adaptive(&odometer, &losses, &budgets).unwrap();
         let filter = ConcentratedFilter::new(slack.clone()).unwrap();
-        laws::check_filter(&filter, &losses, &limits).unwrap();
+        laws::check_filter(&filter, &losses, &budgets).unwrap();
         let odometer = ConcentratedOdometer::new(slack, "1e-2".parse().unwrap()).unwrap();
-        laws::check_adaptive(&odometer, &losses, &limits).unwrap();
+        laws::check_adaptive(&odometer, &losses, &budgets).unwrap();
     }
 
     #[test]
-    fn rogers_rules(losses in pairs(small()), limits in pairs(small())) {
+    fn rogers_rules(losses in pairs(small()), budgets in pairs(small())) {
         let delta: Exact = "1e-4".parse().unwrap();
-        let limits = [&limits[..], &["(5, 1e-4)".parse().unwrap()]].concat();
-        let filter = RogersFilter::new(delta.clone()).unwrap();
-        laws::check_adaptive(&filter, &losses, &limits).unwrap();
-        laws::check_filter(&filter, &losses, &limits).unwrap();
+        let budgets = [&budgets[..], &["(5, 1e-4)".parse().unwrap()]].concat();
+        let filter = RogersLeastBudget::new(delta.clone()).unwrap();
+        laws::check_adaptive(&filter, &losses, &budgets).unwrap();
+        laws::check_filter(&filter, &losses, &budgets).unwrap();
         let odometer = RogersOdometer::new(delta.clone(), 1000).unwrap();
-        laws::check_adaptive(&odometer, &losses, &limits).unwrap();
+        laws::check_adaptive(&odometer, &losses, &budgets).unwrap();
         let odometer = RogersOdometer::with_beta(delta, "0.01".parse().unwrap()).unwrap();
-        laws::check_adaptive(&odometer, &losses, &limits).unwrap();
+        laws::check_adaptive(&odometer, &losses, &budgets).unwrap();
     }
 
     #[test]
-    fn unions(losses in pairs(small()), limits in pairs(small())) {
+    fn unions(losses in pairs(small()), budgets in pairs(small())) {
         let (slack, zero): (Exact, Exact) = ("1e-7".parse().unwrap(), Exact::ZERO);
         let whitehouse = WhitehouseFilter::new(slack.clone()).unwrap();
         let both = Union::new((Basic::new(ApproxDp), zero), (whitehouse, "1e-6".parse().unwrap()));
-        laws::check_filter(&both, &losses, &limits).unwrap();
+        laws::check_filter(&both, &losses, &budgets).unwrap();
         let third = ConcentratedFilter::new(slack.clone()).unwrap();
         let three = Union::new((both, "1e-6".parse().unwrap()), (third, slack));
-        laws::check_filter(&three, &losses, &limits).unwrap();
+        laws::check_filter(&three, &losses, &budgets).unwrap();
     }
 
     #[test]
@@ -154,7 +154,7 @@ proptest! {
         use measures::{FilterRule, Tallied, Tally};
         let delta: Exact = "1e-5".parse().unwrap();
         let budget = EpsilonDelta::new(Exact::try_from(budget).unwrap(), delta.clone()).unwrap();
-        let rogers = RogersFilter::new(delta).unwrap();
+        let rogers = RogersLeastBudget::new(delta).unwrap();
         let whitehouse = WhitehouseFilter::new("5e-6".parse().unwrap()).unwrap();
         let (mut a, mut b) = (rogers.start(), whitehouse.start());
         for epsilon in epsilons {

@@ -18,10 +18,10 @@ fn maps_are_shared_between_threads() {
     fn shared<T: Send + Sync + Clone + 'static>(_: &T) {}
     let map = PrivacyMap::per_record(PureDp, Epsilon::new(exact("0.1")));
     shared(&map);
-    let (clone, other) = (map.clone(), map.after::<ChangeOneDistance>(times(2)));
-    assert!(map.ptr_eq(&clone) && map.id() == clone.id());
+    let clone = map.clone();
+    assert!(map.ptr_eq(&clone));
     let twin = PrivacyMap::per_record(PureDp, Epsilon::new(exact("0.1")));
-    assert!(!map.ptr_eq(&twin) && map.id() != twin.id() && map.id() != other.id());
+    assert!(!map.ptr_eq(&twin));
     assert_eq!(
         format!("{map:?}"),
         "PrivacyMap(SymmetricDistance -> PureDp)"

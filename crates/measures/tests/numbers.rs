@@ -2,9 +2,9 @@
 
 use exact::{Exact, Round};
 use measures::adaptive::{
-    ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic, RogersFilter,
-    RogersOdometer, TimeUniformBasic, TimeUniformRogers, Union, WhitehouseFilter,
-    WhitehouseOdometer,
+    ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic,
+    RogersLeastBudget, RogersOdometer, TimeUniformBasic, TimeUniformRogers, Union,
+    WhitehouseFilter, WhitehouseOdometer,
 };
 use measures::{
     Adaptive, ApproxDp, ApproxZcdp, Basic, ChildLoss, Epsilon, EpsilonDelta, FilterRule,
@@ -195,9 +195,9 @@ fn the_threshold_through_zcdp_is_sharp() {
 }
 
 #[test]
-fn rogers_filter_is_its_formula() {
+fn rogers_least_budget_is_its_formula() {
     let delta = 1e-5f64;
-    let rule = RogersFilter::new(Exact::try_from(delta).unwrap()).unwrap();
+    let rule = RogersLeastBudget::new(Exact::try_from(delta).unwrap()).unwrap();
     let limit = |x: f64| {
         EpsilonDelta::new(Exact::try_from(x).unwrap(), Exact::try_from(delta).unwrap()).unwrap()
     };
@@ -408,10 +408,10 @@ fn parameters_outside_of_the_theorems_are_refused() {
     }
     refused(WhitehouseOdometer::new(exact("1e-6"), exact("1e-7")).map(drop));
     for delta in ["0", "0.3679", "0.5", "1"] {
-        refused(RogersFilter::new(exact(delta)).map(drop));
+        refused(RogersLeastBudget::new(exact(delta)).map(drop));
         refused(RogersOdometer::new(exact(delta), 10).map(drop));
     }
-    assert!(RogersFilter::new(exact("0.3678")).is_ok());
+    assert!(RogersLeastBudget::new(exact("0.3678")).is_ok());
     for n in [0, 1] {
         refused(RogersOdometer::new(exact("0.1"), n).map(drop));
     }
@@ -557,7 +557,11 @@ fn extreme_losses_leave_short_tallies() {
         &pairs,
         &budgets,
     );
-    check_short(&RogersFilter::new(exact("1e-6")).unwrap(), &pairs, &budgets);
+    check_short(
+        &RogersLeastBudget::new(exact("1e-6")).unwrap(),
+        &pairs,
+        &budgets,
+    );
     check_short(
         &RogersOdometer::new(exact("1e-6"), 1000).unwrap(),
         &pairs,
@@ -605,7 +609,7 @@ fn long_decimals_add_up_exactly() {
 
 #[test]
 fn losses_of_extreme_size_are_handled() {
-    check_extremes(&RogersFilter::new(exact("1e-9")).unwrap());
+    check_extremes(&RogersLeastBudget::new(exact("1e-9")).unwrap());
     check_extremes(&RogersOdometer::new(exact("1e-9"), 1000).unwrap());
     check_extremes(&WhitehouseOdometer::new(exact("1e-9"), exact("2e-9")).unwrap());
     check_extremes(&ConcentratedOdometer::new(exact("1e-9"), exact("2e-9")).unwrap());

@@ -173,12 +173,12 @@ pub type Spending<S, L, A> = Measurement<S, <<L as Spend>::Noise as Noise>::Meas
 
 /// A range into which values are clamped before they are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct Clamp {
     lowest: i64,
     highest: i64,
 }
 
-impl Bounds {
+impl Clamp {
     /// From `lowest` to `highest`, both included.
     ///
     /// # Errors
@@ -215,18 +215,18 @@ impl Bounds {
 /// not panic.
 ///
 /// ```
-/// use mechanisms::{additive::{Bounds, sum}, samplers::DiscreteGaussian};
+/// use mechanisms::{additive::{Clamp, sum}, samplers::DiscreteGaussian};
 /// use odometer::Records;
 /// let incomes = Records::<i64>::new();
 /// let noise = DiscreteGaussian::with_scale(1000)?;
-/// let total = sum(incomes, noise, Bounds::new(0, 1000)?, |income: &i64| *income);
+/// let total = sum(incomes, noise, Clamp::new(0, 1000)?, |income: &i64| *income);
 /// assert_eq!(total.map().loss(&1)?.to_string(), "0.5"); // ρ = 1000²/(2·1000²)
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn sum<S, N>(
     space: S,
     noise: N,
-    bounds: Bounds,
+    bounds: Clamp,
     value: impl Fn(&S::Record) -> i64 + Send + Sync + 'static,
 ) -> Measurement<S, N::Measure, i64>
 where
@@ -249,10 +249,10 @@ where
 /// [`sum`] with the least noise that costs this at distance 1.
 ///
 /// ```
-/// use mechanisms::{additive::{Bounds, sum_spending}, spend::rho};
+/// use mechanisms::{additive::{Clamp, sum_spending}, spend::rho};
 /// use odometer::Records;
 /// let incomes = Records::<i64>::new();
-/// let total = sum_spending(incomes, rho("0.02"), Bounds::new(0, 1000)?, |income| *income)?;
+/// let total = sum_spending(incomes, rho("0.02"), Clamp::new(0, 1000)?, |income| *income)?;
 /// assert_eq!(total.map().loss(&1)?.to_string(), "0.02"); // σ = 5000
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -262,7 +262,7 @@ where
 pub fn sum_spending<S, L>(
     space: S,
     loss: L,
-    bounds: Bounds,
+    bounds: Clamp,
     value: impl Fn(&S::Record) -> i64 + Send + Sync + 'static,
 ) -> Result<Spending<S, L, i64>, BuildError>
 where

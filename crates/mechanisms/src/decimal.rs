@@ -200,7 +200,7 @@ where
             Err(BuildError::out_of_range("a bound", expected, value))
         }
     };
-    let bounds = crate::additive::Bounds::new(end(bounds.0)?, end(bounds.1)?)?;
+    let bounds = crate::additive::Clamp::new(end(bounds.0)?, end(bounds.1)?)?;
     let in_steps = move |record: &S::Record| grid.round(value(record));
     let sum = crate::additive::sum(space, noise, bounds, in_steps);
     let sum = sum.postprocess(move |steps| grid.decimal(steps));

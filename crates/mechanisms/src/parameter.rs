@@ -33,63 +33,63 @@ use crate::{
 pub trait Parameter {
     /// The number, or infinity.
     #[doc(hidden)]
-    fn number(self) -> Result<Number, ExactError>;
+    fn number(self) -> Result<Given, ExactError>;
 }
 
 /// A number as it was given.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub enum Number {
+pub enum Given {
     Exact(Exact),
     Rational(RBig),
 }
 
 impl Parameter for Exact {
-    fn number(self) -> Result<Number, ExactError> {
-        Ok(Number::Exact(self))
+    fn number(self) -> Result<Given, ExactError> {
+        Ok(Given::Exact(self))
     }
 }
 
 impl Parameter for &Exact {
-    fn number(self) -> Result<Number, ExactError> {
+    fn number(self) -> Result<Given, ExactError> {
         self.clone().number()
     }
 }
 
 impl Parameter for &str {
-    fn number(self) -> Result<Number, ExactError> {
-        self.parse().map(Number::Exact)
+    fn number(self) -> Result<Given, ExactError> {
+        self.parse().map(Given::Exact)
     }
 }
 
 impl Parameter for String {
-    fn number(self) -> Result<Number, ExactError> {
+    fn number(self) -> Result<Given, ExactError> {
         self.as_str().number()
     }
 }
 
 impl Parameter for &String {
-    fn number(self) -> Result<Number, ExactError> {
+    fn number(self) -> Result<Given, ExactError> {
         self.as_str().number()
     }
 }
 
 impl Parameter for RBig {
-    fn number(self) -> Result<Number, ExactError> {
-        Ok(Number::Rational(self))
+    fn number(self) -> Result<Given, ExactError> {
+        Ok(Given::Rational(self))
     }
 }
 
 macro_rules! integers {
     ($($integer:ty),*; $($signed:ty),*) => {
         $(impl Parameter for $integer {
-            fn number(self) -> Result<Number, ExactError> {
-                Ok(Number::Exact(Exact::from(self as u128)))
+            fn number(self) -> Result<Given, ExactError> {
+                Ok(Given::Exact(Exact::from(self as u128)))
             }
         })*
         $(impl Parameter for $signed {
-            fn number(self) -> Result<Number, ExactError> {
-                Exact::try_from(i64::from(self)).map(Number::Exact)
+            fn number(self) -> Result<Given, ExactError> {
+                Exact::try_from(i64::from(self)).map(Given::Exact)
             }
         })*
     };
@@ -128,11 +128,11 @@ fn finite(
     match value.number() {
         Err(ExactError::Negative { input }) => Err(refused(what, input)),
         Err(source) => Err(BuildError::NotANumber { what, source }),
-        Ok(Number::Rational(negative)) if negative < RBig::ZERO => {
+        Ok(Given::Rational(negative)) if negative < RBig::ZERO => {
             Err(refused(what, excerpt(&negative)))
         }
-        Ok(Number::Rational(rational)) => Ok(rational),
-        Ok(Number::Exact(exact)) => {
+        Ok(Given::Rational(rational)) => Ok(rational),
+        Ok(Given::Exact(exact)) => {
             let rational = exact.to_rational();
             rational.ok_or_else(|| refused(what, exact.to_string()))
         }

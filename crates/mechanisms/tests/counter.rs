@@ -10,7 +10,7 @@ use mechanisms::{
     counter::Counter,
     samplers::{DiscreteGaussian, DiscreteLaplace},
 };
-use queryable::{AskError, Chain, Root, Round};
+use queryable::{AskError, Chain, Exchange, Root};
 
 #[test]
 fn the_counter_is_tight() {
@@ -38,7 +38,7 @@ fn the_counter_withstands_adaptive_streams() {
             Chain::new(Verifier::new(function), Identifier::new(input)),
         )
     };
-    let offer = |history: &[Round<Pair<i64>, i64>]| {
+    let offer = |history: &[Exchange<Pair<i64>, i64>]| {
         let differed = history.iter().any(|round| !round.query.is_identical());
         match differed {
             true => vec![Pair::same(0)],

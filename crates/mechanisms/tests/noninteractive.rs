@@ -8,7 +8,7 @@ use exact::{Exact, Round};
 use measures::{EpsilonDelta, L1Distance, L2Distance, Neighbouring, Number, Rho};
 use mechanisms::{
     BuildError,
-    additive::{Bounds, Vectors, add_noise, add_noise_to_vector, count, histogram, sum},
+    additive::{Clamp, Vectors, add_noise, add_noise_to_vector, count, histogram, sum},
     decimal::{Grid, add_noise_on_grid, sum_on_grid},
     noise::ApproxGaussian,
     response::{
@@ -146,7 +146,7 @@ fn counts_sums_and_histograms_are_tight() {
     let report = audit_answer(&even, vec![1, 2], vec![1, 2, 4]);
     is_tight(&report, even.map().loss(&1).unwrap().value(), 1e-8);
 
-    let bounds = Bounds::new(-1, 3).unwrap();
+    let bounds = Clamp::new(-1, 3).unwrap();
     let total = sum(records, noise(), bounds, |x| *x);
     let report = audit_answer(&total, vec![1], vec![1, 100]);
     is_tight(&report, total.map().loss(&1).unwrap().value(), 1e-7);
@@ -349,7 +349,7 @@ fn extremes_saturate_and_do_not_fail() {
     let total = sum(
         records,
         noise(),
-        Bounds::new(i64::MIN, i64::MAX).unwrap(),
+        Clamp::new(i64::MIN, i64::MAX).unwrap(),
         |x| *x,
     );
     assert_eq!(
@@ -362,7 +362,7 @@ fn extremes_saturate_and_do_not_fail() {
     );
     let expected = 3u32.number().times(1 << 63).div(&exact("1000"), Round::Up);
     assert_eq!(*total.map().loss(&3).unwrap().value(), expected);
-    assert!(Bounds::new(1, 0).is_err());
+    assert!(Clamp::new(1, 0).is_err());
     assert!(Vectors::of_length(0, L1Distance).is_err());
     assert!(histogram(records, noise(), 0, |_| 0).is_err());
 }

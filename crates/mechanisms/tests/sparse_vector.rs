@@ -309,7 +309,7 @@ impl Variant {
     /// Asks these pairs of values, in this order.
     fn audit(&self, queries: &[(i64, i64)]) -> Report<(i64, i64), Answer> {
         let build = |input: Input, root: &Root| root.spawn(self.machine(input));
-        let next = |history: &[queryable::Round<_, _>]| vec![queries[history.len()]];
+        let next = |history: &[queryable::Exchange<_, _>]| vec![queries[history.len()]];
         audit(build).asking(queries.len(), next).unwrap()
     }
 }

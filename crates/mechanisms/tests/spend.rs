@@ -8,7 +8,7 @@ use measures::{AbsoluteDistance, Neighbouring, SymmetricDistance};
 use mechanisms::{
     BuildError, Parameter,
     additive::{
-        Bounds, Vectors, add_noise, count, count_spending, histogram_spending, sum_spending,
+        Clamp, Vectors, add_noise, count, count_spending, histogram_spending, sum_spending,
     },
     calibrate::{SCALE_BITS, calibrate},
     counter::Counter,
@@ -98,7 +98,7 @@ proptest! {
     fn counts_sums_histograms_and_counters_spend_exactly(loss in numbers(), lowest in -50i64..0, highest in 1i64..50, horizon in 1u64..) {
         let added = Records::<i64>::new();
         let replaced = Records::<i64>::replaced();
-        let bounds = Bounds::new(lowest, highest).unwrap();
+        let bounds = Clamp::new(lowest, highest).unwrap();
         macro_rules! spent { ($measurement:expr) => {
             prop_assert_eq!($measurement.unwrap().map().loss(&1).unwrap().into_value(), loss.clone())
         }; }
@@ -204,7 +204,7 @@ fn bad_parameters_are_refused_everywhere() {
     refuses_the_bad(|bad| ApproxGaussian::for_approx(1, 1, bad));
     refuses_the_bad(|bad| ApproxGaussian::new(DiscreteGaussian::new(1)?, bad));
     refuses_the_bad(|bad| count_spending(records, epsilon(bad), |x| *x > 0));
-    refuses_the_bad(|bad| sum_spending(records, rho(bad), Bounds::new(0, 1)?, |x| *x));
+    refuses_the_bad(|bad| sum_spending(records, rho(bad), Clamp::new(0, 1)?, |x| *x));
     refuses_the_bad(|bad| histogram_spending(records, epsilon(bad), 2, |x| *x as usize));
     refuses_the_bad(|bad| Counter::spending(10, rho(bad)));
     refuses_the_bad(|bad| Monitor::for_epsilon(bad, 1));
@@ -224,7 +224,7 @@ fn bad_parameters_are_refused_everywhere() {
 #[test]
 fn what_leaves_no_noise_to_choose_is_refused() {
     let records = Records::<i64>::replaced();
-    let nothing = Bounds::new(5, 5).unwrap();
+    let nothing = Clamp::new(5, 5).unwrap();
     let refused =
         |error: BuildError| assert!(error.to_string().starts_with("the sensitivity"), "{error}");
     refused(sum_spending(records, epsilon(1), nothing, |x| *x).unwrap_err());
@@ -284,7 +284,7 @@ fn descriptions_tell_mechanisms_apart() {
         &count.description().to_string(),
         "`count`(sensitivity = 1, noise = discrete Laplace, scale = 2)",
     );
-    let sum = sum_spending(records, rho("0.5"), Bounds::new(-3, 2).unwrap(), |x| *x).unwrap();
+    let sum = sum_spending(records, rho("0.5"), Clamp::new(-3, 2).unwrap(), |x| *x).unwrap();
     shown(
         &sum.description().to_string(),
         "`sum`(sensitivity = 3, noise = discrete Gaussian, variance = 9)",

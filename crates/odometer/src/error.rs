@@ -244,7 +244,7 @@ pub struct Refusal {
     /// The largest single launch that would have been admitted, where the rule can tell.
     pub remaining: Option<String>,
     /// The budget.
-    pub limit: String,
+    pub budget: String,
 }
 
 impl fmt::Display for Refusal {
@@ -257,13 +257,13 @@ impl fmt::Display for Refusal {
             asked,
             spent,
             remaining,
-            limit,
+            budget,
             ..
         } = self;
         write!(f, "refused by {account}: {launch} asks for {asked}, ")?;
         match remaining {
-            Some(remaining) => write!(f, "but only {remaining} is left of {limit}")?,
-            None => write!(f, "but there is not that much left of {limit}")?,
+            Some(remaining) => write!(f, "but only {remaining} is left of {budget}")?,
+            None => write!(f, "but there is not that much left of {budget}")?,
         }
         write!(f, " ({spent} spent; {measure} at distance {d_in})")
     }

@@ -1,7 +1,7 @@
 //! Message form: odometers and filters as machines over messages, as the papers write them (\[HST+23\] Alg 2 to 6), for
 //! wire protocols and for the auditor. They open an ordinary [`Session`]: the accounting is the same.
 //!
-//! Measurements cannot be sent, so they are launched by name from a [`Catalogue`]. With noninteractive measurements this
+//! Measurements cannot be sent, so they are launched by name from a [`Launchable`]. With noninteractive measurements this
 //! is Filt(NIM) and Odom(NIM), with interactive ones FiltCon(IM) and OdomCon(IM); if the rule is sequential, FiltSeq and
 //! OdomSeq.
 
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// What may be launched, by name. All measurements take the same data and answer in one type.
-pub trait Catalogue<S: Space, R: FilterRule>: Send + 'static {
+pub trait Launchable<S: Space, R: FilterRule>: Send + 'static {
     /// The names.
     type Name: Fixed;
     /// What interactive measurements are asked.
@@ -81,25 +81,25 @@ pub enum Reply<A, L> {
 
 /// The messages that launch from this catalogue.
 pub type MessageFor<S, R, C> =
-    Message<<C as Catalogue<S, R>>::Name, <C as Catalogue<S, R>>::Query, <S as Space>::Distance>;
+    Message<<C as Launchable<S, R>>::Name, <C as Launchable<S, R>>::Query, <S as Space>::Distance>;
 
 /// The answers to launches from this catalogue.
-pub type ReplyFor<S, R, C> = Reply<<C as Catalogue<S, R>>::Answer, TotalLoss<R>>;
+pub type ReplyFor<S, R, C> = Reply<<C as Launchable<S, R>>::Answer, TotalLoss<R>>;
 
 /// A machine over the messages that launch from this catalogue.
-pub trait MachineFor<S: Space, R: FilterRule, C: Catalogue<S, R>>:
+pub trait MachineFor<S: Space, R: FilterRule, C: Launchable<S, R>>:
     Machine<Query = MessageFor<S, R, C>, Answer = ReplyFor<S, R, C>> + 'static
 {
 }
 
-impl<S: Space, R: FilterRule, C: Catalogue<S, R>, X> MachineFor<S, R, C> for X where
+impl<S: Space, R: FilterRule, C: Launchable<S, R>, X> MachineFor<S, R, C> for X where
     X: Machine<Query = MessageFor<S, R, C>, Answer = ReplyFor<S, R, C>> + 'static
 {
 }
 
 impl<S: Space, R: Adaptive> Odometer<S, R> {
     /// The odometer on these data as a machine over messages (\[HST+23\] Alg 4 and 6).
-    pub fn machine<C: Catalogue<S, R>>(
+    pub fn machine<C: Launchable<S, R>>(
         &self,
         data: Arc<S::Data>,
         catalogue: C,
@@ -131,7 +131,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     ///
     /// # Errors
     /// As [`filter`](Self::filter), and [`OpenError::NotInSpace`].
-    pub fn filter_machine<C: Catalogue<S, R>>(
+    pub fn filter_machine<C: Launchable<S, R>>(
         &self,
         d_in: S::Distance,
         budget: TotalLoss<R>,
@@ -168,7 +168,7 @@ fn driver<S, R, C, O, L>(catalogue: C, open: O, loss: L) -> impl MachineFor<S, R
 where
     S: Space,
     R: FilterRule,
-    C: Catalogue<S, R, Name: 'static>,
+    C: Launchable<S, R, Name: 'static>,
     O: Fn(&mut Scope<'_>) -> Result<Session<S, R>, AskError> + Send + 'static,
     L: Fn(&Session<S, R>, &S::Distance) -> Result<TotalLoss<R>, AskError> + Send + 'static,
 {
@@ -214,14 +214,14 @@ fn reply<Q, A, L>(
 }
 
 /// The truncated view (\[HST+23\] Def 2.10, Alg 5): before an answer is shown, the loss *after* it is asked; if that is
-/// not within `limit` at `d_in`, the interaction stops without showing it. (The printed algorithm asks for the loss
+/// not within `threshold` at `d_in`, the interaction stops without showing it. (The printed algorithm asks for the loss
 /// before the step: read literally, it would show one answer too many.)
 ///
 /// What \[HST+23\] Def 2.11 says of a valid odometer is that this, put in front of [`Odometer::machine`], has loss at
-/// most `limit`, for every limit.
+/// most `threshold`, for every threshold.
 pub fn truncated_view<N, Q, D, A, L>(
     d_in: D,
-    limit: L,
+    threshold: L,
 ) -> impl PostProcessor<
     Query = Message<N, Q, D>,
     Answer = Reply<A, L>,
@@ -237,7 +237,7 @@ where
 {
     Truncated {
         d_in,
-        limit,
+        threshold,
         answer: None,
         names: std::marker::PhantomData,
     }
@@ -245,7 +245,7 @@ where
 
 struct Truncated<N, Q, D, A, L> {
     d_in: D,
-    limit: L,
+    threshold: L,
     /// The answer that is held back until the loss after it is known.
     answer: Option<Result<Reply<A, L>, AskError>>,
     names: std::marker::PhantomData<fn(N, Q)>,
@@ -276,7 +276,7 @@ where
                 Ok(Side::Right(Message::PrivacyLoss(self.d_in.clone())))
             }
             (Side::Right(loss), Some(answer)) => match loss {
-                Ok(Reply::Loss(loss)) if loss.at_most(&self.limit) => answer.map(Side::Left),
+                Ok(Reply::Loss(loss)) if loss.at_most(&self.threshold) => answer.map(Side::Left),
                 _ => {
                     scope.halt();
                     Err(AskError::Halted)

@@ -31,7 +31,7 @@ pub struct Snapshot<D, L, T> {
     metric: String,
     d_in: D,
     /// The budget, if the session was capped at this distance.
-    limit: Option<T>,
+    budget: Option<T>,
     /// Whether it was of the halting form.
     halting: bool,
     /// Whether it has refused, and so halted.
@@ -69,7 +69,7 @@ impl<D: Debug, L: Debug, T: Debug> Snapshot<D, L, T> {
         sum.add(&self.rule);
         sum.add(&self.metric);
         sum.add(&self.d_in);
-        sum.add(&self.limit);
+        sum.add(&self.budget);
         sum.add(&self.halting);
         sum.add(&self.halted);
         self.charges.iter().for_each(|charge| sum.add(charge));
@@ -118,10 +118,10 @@ pub enum RestoreError {
     #[error("the snapshot is corrupted: {0}")]
     Corrupted(String),
     /// It was taken of a session without a cap, or not at the distance of its cap.
-    #[error("the snapshot is not that of a filter: it has no limit")]
+    #[error("the snapshot is not that of a filter: it has no budget")]
     NotAFilter,
-    /// It was taken of a filter, and would lose its limit.
-    #[error("the snapshot is that of a filter: restore it as one, or its limit would be lost")]
+    /// It was taken of a filter, and would lose its budget.
+    #[error("the snapshot is that of a filter: restore it as one, or its budget would be lost")]
     IsAFilter,
     /// The session cannot be opened.
     #[error(transparent)]
@@ -171,7 +171,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
             rule: format!("{:?}", self.rule()),
             metric: format!("{:?}", self.space().metric()),
             d_in: d_in.clone(),
-            limit: self.cap().map(|(_, limit)| limit.clone()),
+            budget: self.cap().map(|(_, budget)| budget.clone()),
             halting: self.is_halting(),
             halted: self.has_halted(),
             charges,
@@ -208,13 +208,13 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         snapshot: &SnapshotOf<S, R>,
     ) -> Result<Session<S, R>, RestoreError> {
         self.check_snapshot(snapshot)?;
-        let limit = snapshot.limit.clone().ok_or(RestoreError::NotAFilter)?;
+        let budget = snapshot.budget.clone().ok_or(RestoreError::NotAFilter)?;
         let odometer = match snapshot.halting {
             true => self.clone().halting(),
             false => self.clone(),
         };
         let session = odometer
-            .filter(snapshot.d_in.clone(), limit)?
+            .filter(snapshot.d_in.clone(), budget)?
             .invoke_in(root, data)?;
         self.recharge(&session, snapshot)?;
         if snapshot.halted {
@@ -287,7 +287,7 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
         snapshot: &SnapshotOf<S, R>,
     ) -> Result<Session<S, R>, RestoreError> {
         self.check_snapshot(snapshot)?;
-        if snapshot.limit.is_some() || snapshot.halted {
+        if snapshot.budget.is_some() || snapshot.halted {
             return Err(RestoreError::IsAFilter);
         }
         let session = self.open_in(root, data)?;

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use measures::adaptive::{
-    ConcentratedFilter, GaussianComposition, ImprovedBasic, RogersFilter, RogersOdometer, Union,
-    WhitehouseFilter, WhitehouseOdometer,
+    ConcentratedFilter, GaussianComposition, ImprovedBasic, RogersLeastBudget, RogersOdometer,
+    Union, WhitehouseFilter, WhitehouseOdometer,
 };
 use measures::{
     ApproxDp, Basic, Epsilon, EpsilonDelta, GaussianDp, Loss, Orders, PrivacyMap, PureDp,
@@ -53,7 +53,7 @@ fn a_refusal_says_everything_and_changes_nothing() {
         (
             said.asked.as_str(),
             said.spent.as_str(),
-            said.limit.as_str()
+            said.budget.as_str()
         ),
         ("0.5", "0.75", "1")
     );
@@ -228,7 +228,7 @@ fn a_launch_within_a_limit_is_refused_like_any_other() {
         (
             said.asked.as_str(),
             said.spent.as_str(),
-            said.limit.as_str()
+            said.budget.as_str()
         ),
         ("1", "1", "1.5")
     );
@@ -264,7 +264,7 @@ fn filters_from_budget_dependent_rules() {
     assert_eq!(admitted(&whitehouse, &query), by_hand);
     let said = refusal(whitehouse.launch(&query).unwrap_err());
     assert!(
-        said.remaining.is_some() && said.limit == "(1, 0.000001)",
+        said.remaining.is_some() && said.budget == "(1, 0.000001)",
         "{said}"
     );
     // Σδ + δ′ ≤ δ.
@@ -275,7 +275,7 @@ fn filters_from_budget_dependent_rules() {
     assert_eq!(admitted(&deltas, &flat(ApproxDp, "(0, 1e-7)")), 5);
 
     let rogers = filtered_with(
-        RogersFilter::new("1e-6".parse().unwrap()).unwrap(),
+        RogersLeastBudget::new("1e-6".parse().unwrap()).unwrap(),
         "(1, 1e-6)",
     );
     let by_rogers = admitted(&rogers, &query);

@@ -46,7 +46,7 @@ fn live_nesting_ends_at_the_bound_with_a_typed_error() {
         session.launch(&pure("0.5")).unwrap();
         assert_eq!(spent(&top, 1), loss("0.5"));
         let said = refusal(session.launch(&pure("0.45")).unwrap_err());
-        assert_eq!(said.limit, "0.9");
+        assert_eq!(said.budget, "0.9");
         assert_eq!(session.remaining(&1).unwrap(), Some(loss("0.4")));
         drop(top);
     });

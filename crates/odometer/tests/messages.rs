@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::*;
 use measures::{ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp, times};
-use odometer::message::{Catalogue, Entry, Launched, Message, Reply, truncated_view};
+use odometer::message::{Entry, Launchable, Launched, Message, Reply, truncated_view};
 use odometer::{Measurement, Odometer, Transformation, Watch};
 use queryable::coins::{Bit, Probability, Script, enumerate};
 use queryable::{AskError, Queryable, Root, Scope, machine};
@@ -18,7 +18,7 @@ type Told = Reply<u64, Epsilon>;
 /// time in four; `broken` is a number of records after a transformation that fails.
 struct Menu;
 
-impl Catalogue<Numbers, Pure> for Menu {
+impl Launchable<Numbers, Pure> for Menu {
     type Name = String;
     type Query = u64;
     type Answer = u64;
@@ -147,7 +147,7 @@ fn a_filter_over_messages() {
 /// Interactive measurements of approximate zCDP.
 struct InTurn;
 
-impl Catalogue<Numbers, Basic<ApproxZcdp>> for InTurn {
+impl Launchable<Numbers, Basic<ApproxZcdp>> for InTurn {
     type Name = u8;
     type Query = u64;
     type Answer = u64;

@@ -262,7 +262,7 @@ fn parts_can_be_capped_and_reserved_with_different_budgets() {
         .unwrap();
     capped.launch(&pure("0.3")).unwrap();
     let said = refusal(capped.launch(&pure("0.1")).unwrap_err());
-    assert_eq!(said.limit, "0.3");
+    assert_eq!(said.budget, "0.3");
     let reserved = Odometer::new(records(), BASIC)
         .named("part two")
         .filter(1, "0.9")

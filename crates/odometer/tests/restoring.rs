@@ -84,7 +84,7 @@ impl Space for Few {
 
 struct Nothing;
 
-impl odometer::message::Catalogue<Few, Basic<PureDp>> for Nothing {
+impl odometer::message::Launchable<Few, Basic<PureDp>> for Nothing {
     type Name = ();
     type Query = ();
     type Answer = ();

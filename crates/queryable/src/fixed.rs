@@ -24,9 +24,9 @@ use crate::{compose::Routed, error::AskError, interaction::Move, postprocess::Si
 /// ```
 ///
 /// ```compile_fail,E0277
-/// use queryable::{Root, compose::{ConComp, Part, Unparsable}, machine};
+/// use queryable::{Root, compose::{ConComp, BoxedMachine, Unparsable}, machine};
 /// type Later = std::sync::mpsc::Receiver<u32>;
-/// let part: Part<Later, u32> = Box::new(machine(|later: Later, _| Ok(later.recv().unwrap_or(0))));
+/// let part: BoxedMachine<Later, u32> = Box::new(machine(|later: Later, _| Ok(later.recv().unwrap_or(0))));
 /// ConComp::new(vec![part], Unparsable::Refuse); // error: `Receiver<u32>` is not `Fixed`
 /// ```
 #[diagnostic::on_unimplemented(

@@ -27,7 +27,7 @@ pub enum Move<Q> {
 
 /// A query and its answer. Errors, halts and panics are answers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Round<Q, A> {
+pub struct Exchange<Q, A> {
     /// What was asked.
     pub query: Q,
     /// What came back.
@@ -38,7 +38,7 @@ pub struct Round<Q, A> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Transcript<Q, A> {
     /// Each query with its answer.
-    pub rounds: Vec<Round<Q, A>>,
+    pub rounds: Vec<Exchange<Q, A>>,
 }
 
 impl<Q, A> Transcript<Q, A> {
@@ -47,7 +47,7 @@ impl<Q, A> Transcript<Q, A> {
     where
         Q: Clone,
     {
-        let round = |query: Q| Round {
+        let round = |query: Q| Exchange {
             answer: queryable.ask(query.clone()),
             query,
         };
@@ -116,7 +116,7 @@ impl Root {
         let mut status = Status::Running;
         let revealed = context.coins_mut().reveal(place.position.source());
         let mut choices = Choices::default();
-        let mut rounds: Vec<Round<Q, A>> = Vec::new();
+        let mut rounds: Vec<Exchange<Q, A>> = Vec::new();
         while rounds.len() < limit {
             let heard = rounds.last().map(|round| round.answer.clone());
             choices.before(context.coins());
@@ -131,7 +131,7 @@ impl Root {
             choices.after(context.coins());
             let Ok(Move::Ask(query)) = said else { break };
             let answer = queryable.ask(query.clone());
-            rounds.push(Round { query, answer });
+            rounds.push(Exchange { query, answer });
             if status != Status::Running {
                 break;
             }

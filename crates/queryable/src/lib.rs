@@ -69,7 +69,7 @@ pub use error::AskError;
 pub use fixed::Fixed;
 pub use fuse::Fuse;
 pub use handle::Queryable;
-pub use interaction::{AnalystCoins, Heard, Move, Round, Transcript, View};
+pub use interaction::{AnalystCoins, Exchange, Heard, Move, Transcript, View};
 pub use lineage::{MAX_DEPTH, guarded, inside_step};
 pub use machine::{Machine, machine, once};
 pub use postprocess::{Chain, DEFAULT_STEPS, PostProcessor, Received, Sent, Side, translate};

@@ -1,14 +1,15 @@
 //! Concurrent composition: handle form and message form have the same law.
 
 mod common;
+#[path = "common/null_query.rs"]
+mod null_query;
 
 use std::collections::BTreeMap;
 
 use common::{adding, bit, law, root};
 use dashu_ratio::RBig;
-use queryable::compose::{
-    ConComp, Numbered, Numbering, Part, Routed, Unparsable, null_query_extension, ordered,
-};
+use null_query::null_query_extension;
+use queryable::compose::{BoxedMachine, ConComp, Numbered, Numbering, Routed, Unparsable, ordered};
 use queryable::{AskError, Machine, Queryable, Root, Scope, Transcript, machine};
 
 /// A machine with memory, coins, errors and an end: adds coins to a running sum; refuses 9; halts after three answers.
@@ -28,7 +29,7 @@ fn part(k: u64) -> impl Machine<Query = u64, Answer = u64> {
     })
 }
 
-fn boxed(k: u64) -> Part<u64, u64> {
+fn boxed(k: u64) -> BoxedMachine<u64, u64> {
     Box::new(part(k))
 }
 
@@ -59,7 +60,7 @@ fn in_message_form(messages: &[(usize, u64)]) -> Law {
 fn in_order(messages: &[(usize, u64)]) -> Law {
     law(|root| {
         let parts = [1, 2, 3]
-            .map(|k| -> Part<_, _> { Box::new(null_query_extension(part(k))) })
+            .map(|k| -> BoxedMachine<_, _> { Box::new(null_query_extension(part(k))) })
             .into();
         let all = root.spawn(ordered(parts)).unwrap();
         let mut turn = 0;
@@ -173,7 +174,7 @@ fn an_unparsable_message_is_refused_or_halts() {
         (Unparsable::Refuse, Ok(6)),
         (Unparsable::Halt, Err(AskError::Halted)),
     ] {
-        let parts: Vec<Part<u64, u64>> = vec![Box::new(adding())];
+        let parts: Vec<BoxedMachine<u64, u64>> = vec![Box::new(adding())];
         let q = root().spawn(ConComp::new(parts, unparsable)).unwrap();
         assert_eq!(q.ask(Routed { to: 0, query: 5 }), Ok(5));
         let error = q.ask(Routed { to: 1, query: 5 }).unwrap_err();
@@ -187,15 +188,16 @@ fn an_unparsable_message_is_refused_or_halts() {
 
 #[test]
 fn a_part_that_dies_ends_only_itself() {
-    let mortal: Part<u64, u64> = Box::new(machine(|x: u64, scope: &mut Scope<'_>| match x {
-        0 => panic!("zero"),
-        1 => {
-            scope.halt();
-            Ok(1)
-        }
-        _ => Ok(x),
-    }));
-    let other: Part<u64, u64> = Box::new(adding());
+    let mortal: BoxedMachine<u64, u64> =
+        Box::new(machine(|x: u64, scope: &mut Scope<'_>| match x {
+            0 => panic!("zero"),
+            1 => {
+                scope.halt();
+                Ok(1)
+            }
+            _ => Ok(x),
+        }));
+    let other: BoxedMachine<u64, u64> = Box::new(adding());
     let parts = vec![mortal, other];
     let q = root().spawn(ConComp::new(parts, Unparsable::Halt)).unwrap();
     assert_eq!(q.ask(Routed { to: 0, query: 0 }), Err(AskError::Panicked));
@@ -205,13 +207,15 @@ fn a_part_that_dies_ends_only_itself() {
 
 #[test]
 fn ordered_goes_round_and_wrong_queries_do_not_count() {
-    let parts: Vec<Part<u64, u64>> = vec![Box::new(adding()), Box::new(adding())];
+    let parts: Vec<BoxedMachine<u64, u64>> = vec![Box::new(adding()), Box::new(adding())];
     let q = root().spawn(ordered(parts)).unwrap();
     let rounds = Transcript::of(&q, [1, 0, 10, 0, 2, 20]).rounds;
     let answers: Vec<_> = rounds.into_iter().map(|r| r.answer).collect();
     let wrong = || Err(AskError::invalid("zero"));
     assert_eq!(answers, [Ok(1), wrong(), Ok(10), wrong(), Ok(3), Ok(30)]);
-    let nobody = root().spawn(ordered(Vec::<Part<u64, u64>>::new())).unwrap();
+    let nobody = root()
+        .spawn(ordered(Vec::<BoxedMachine<u64, u64>>::new()))
+        .unwrap();
     assert!(matches!(nobody.ask(1), Err(AskError::InvalidQuery(_))));
 }
 
@@ -238,7 +242,7 @@ fn null_queries_change_nothing_and_repeat_the_last_answer() {
 
 #[test]
 fn compositions_nest() {
-    let inner = || -> Part<Routed<u64>, u64> {
+    let inner = || -> BoxedMachine<Routed<u64>, u64> {
         Box::new(ConComp::new(vec![boxed(1), boxed(2)], Unparsable::Refuse))
     };
     let messages = [(0, 0, 1), (1, 1, 2), (0, 1, 1), (0, 5, 1)];

@@ -156,12 +156,12 @@ fn functions_inside_functions() {
 
 #[test]
 fn a_composition_that_is_too_deep_says_so_every_time() {
-    use queryable::compose::{ConComp, Part, Routed, Unparsable};
+    use queryable::compose::{BoxedMachine, ConComp, Routed, Unparsable};
     let mut deepest = root();
     for _ in 0..MAX_DEPTH {
         deepest = deepest.run([], |scope| scope.root()).unwrap();
     }
-    let parts: Vec<Part<u64, u64>> = vec![Box::new(adding()), Box::new(adding())];
+    let parts: Vec<BoxedMachine<u64, u64>> = vec![Box::new(adding()), Box::new(adding())];
     let q = deepest
         .spawn(ConComp::new(parts, Unparsable::Refuse))
         .unwrap();

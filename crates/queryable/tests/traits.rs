@@ -8,8 +8,8 @@ use common::{adder, root};
 use queryable::coins::{Bit, Categorical, Probability, Script, Uniform};
 use queryable::compose::{Numbered, Numbering, Routed};
 use queryable::{
-    AnalystCoins, AskError, Heard, Move, Queryable, Root, Round, Scope, Sequence, Transcript, Turn,
-    View, machine,
+    AnalystCoins, AskError, Exchange, Heard, Move, Queryable, Root, Scope, Sequence, Transcript,
+    Turn, View, machine,
 };
 
 fn send_and_sync<T: Send + Sync>() {}
@@ -113,7 +113,7 @@ fn transcripts_and_views_come_back() {
     let every = Transcript {
         rounds: every_error()
             .into_iter()
-            .map(|error| Round {
+            .map(|error| Exchange {
                 query: Routed { to: 1, query: 2 },
                 answer: Err::<u8, _>(error),
             })

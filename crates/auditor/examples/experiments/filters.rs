@@ -6,7 +6,7 @@ use std::sync::Arc;
 use auditor::Input;
 use measures::{FilterRule, Measure, PrivacyMap, SymmetricDistance};
 use odometer::{Any, LaunchError, Measurement, Session};
-use queryable::{AskError, Queryable, Round};
+use queryable::{AskError, Exchange, Queryable};
 
 use crate::shared::TwoRounds;
 
@@ -74,7 +74,7 @@ pub fn ask(
 }
 
 /// Every launch, up to a number of launches, and every query to what was started, twice at most.
-pub fn offer(names: usize, launches: usize) -> impl Fn(&[Round<Ask, Seen>]) -> Vec<Ask> + Sync {
+pub fn offer(names: usize, launches: usize) -> impl Fn(&[Exchange<Ask, Seen>]) -> Vec<Ask> + Sync {
     move |history| {
         let launched = history
             .iter()

@@ -7,7 +7,7 @@ use std::{error::Error, sync::Arc};
 
 use auditor::{
     Factor, Input, Report, audit, player,
-    simulate::{Response, Simulator, randomized_response},
+    simulate::{InputResponse, Simulator, randomized_response},
 };
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
@@ -24,7 +24,7 @@ type Child<A> = Measurement<Any<u8, SymmetricDistance>, ApproxDp, A>;
 
 struct Mechanism {
     interactive: Child<Queryable<bool, bool>>,
-    response: Child<Response>,
+    response: Child<InputResponse>,
     simulator: Simulator<bool, bool>,
     loss: EpsilonDelta,
 }

@@ -8,7 +8,7 @@ use auditor::{Input, Report, System, audit, player};
 use exact::Exact;
 use measures::{Basic, RenyiDp, RenyiEpsilon, SymmetricDistance};
 use odometer::{Any, Measurement, Odometer, Session};
-use queryable::{AskError, Queryable, Root, Round};
+use queryable::{AskError, Exchange, Queryable, Root};
 
 use crate::{
     filters::{Ask, Seen, ask, bits, launch, measurement, offer},
@@ -139,10 +139,10 @@ pub fn run(depth: usize, seed: u8) -> Result<Found, Box<dyn Error>> {
 }
 
 /// What can be asked once the first mechanism runs.
-fn after_first(launches: usize) -> impl Fn(&[Round<Ask, Seen>]) -> Vec<Ask> + Sync {
+fn after_first(launches: usize) -> impl Fn(&[Exchange<Ask, Seen>]) -> Vec<Ask> + Sync {
     let offer = offer(2, launches + 1);
     move |history| {
-        let started = Round {
+        let started = Exchange {
             query: Ask::Launch(0),
             answer: Ok(Seen::Started),
         };

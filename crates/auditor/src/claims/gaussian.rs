@@ -9,7 +9,9 @@ use exact::{
 use measures::Mu;
 
 use super::{Claim, Finding, no_guarantee};
-use crate::{error::AuditError, factor::Bounds, profile::Direction, report::Report, shown::digits};
+use crate::{
+    error::AuditError, factor::Enclosure, profile::Direction, report::Report, shown::digits,
+};
 
 impl<Q: Clone, A: Clone> Claim<Q, A> for Mu {
     fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
@@ -50,28 +52,28 @@ const BITS: usize = 256;
 
 /// The largest acceptance probability that μ allows where the other input's is `x`. Where `x` is too small or too close to
 /// one for Φ⁻¹(x), all that is known is `x ≤ Φ(Φ⁻¹(x) + μ) ≤ 1`.
-fn allowed(x: &RBig, mu: &RBig) -> Bounds<RBig> {
+fn allowed(x: &RBig, mu: &RBig) -> Enclosure<RBig> {
     if x.is_zero() || *x >= RBig::ONE {
-        return Bounds::exactly(x.clone());
+        return Enclosure::exactly(x.clone());
     }
     // P(Z > t) = x, and Φ(Φ⁻¹(x) + μ) = P(Z > t − μ).
     let from = quantile(x).map(|t| &t - &Interval::rational(mu, BITS));
     let found = from.and_then(|t| passing(&t));
     let most = found.as_ref().map(|found| found.most.clone());
     let least = found.map(|found| found.least.max(x.clone()));
-    Bounds {
+    Enclosure {
         least: least.unwrap_or_else(|| x.clone()),
         most: most.unwrap_or(RBig::ONE),
     }
 }
 
 /// `P(Z > t)`. What is close to one keeps its digits as what is left to one, of which `2^-SMALLEST` is enough.
-fn passing(t: &Interval) -> Option<Bounds<RBig>> {
+fn passing(t: &Interval) -> Option<Enclosure<RBig>> {
     const SMALLEST: i64 = 1 << 20;
     if !t.hi.is_negative() {
         let tail = upper_tail(t)?;
         let [least, most] = [tail.lo, tail.hi].map(|end| end.to_rational());
-        return Some(Bounds { least, most });
+        return Some(Enclosure { least, most });
     }
     let rest = upper_tail(&-t)?;
     let most = match rest.lo.magnitude() < -SMALLEST {
@@ -79,7 +81,7 @@ fn passing(t: &Interval) -> Option<Bounds<RBig>> {
         false => RBig::ONE - rest.lo.to_rational(),
     };
     let least = rest.hi.max(Float::power_of_two(-SMALLEST));
-    Some(Bounds {
+    Some(Enclosure {
         least: RBig::ONE - least.to_rational(),
         most,
     })

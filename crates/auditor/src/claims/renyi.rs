@@ -4,7 +4,7 @@ use exact::{Exact, Round};
 use measures::{EpsilonDelta, RenyiCurve, RenyiEpsilon, Rho, RhoDelta};
 
 use super::{Claim, Finding, no_guarantee};
-use crate::{error::AuditError, factor::Bounds, profile::Direction, report::Report};
+use crate::{error::AuditError, factor::Enclosure, profile::Direction, report::Report};
 
 impl<Q: Clone, A: Clone> Claim<Q, A> for RenyiEpsilon {
     fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
@@ -31,7 +31,7 @@ fn at_order<Q: Clone, A: Clone>(
     if claimed.is_infinite() {
         return Ok(no_guarantee());
     }
-    let mut worst = Bounds::exactly(Exact::ZERO);
+    let mut worst = Enclosure::exactly(Exact::ZERO);
     for direction in Direction::BOTH {
         let found = report.renyi(order, direction)?;
         if found.least > *claimed {

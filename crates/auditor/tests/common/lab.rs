@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use auditor::{
     Claim, Factor, Input, Report, audit, player,
-    simulate::{Response, randomized_response},
+    simulate::{InputResponse, randomized_response},
 };
 use dashu_ratio::RBig;
 use exact::Exact;
 use measures::{FilterRule, Loss, Measure, PrivacyMap, SymmetricDistance};
 use odometer::{
     Any, Measurement, Odometer,
-    message::{Catalogue, Entry, Launched, Message, Reply, truncated_view},
+    message::{Entry, Launchable, Launched, Message, Reply, truncated_view},
 };
 use queryable::{
-    AskError, Root, Round, Scope,
+    AskError, Exchange, Root, Scope,
     coins::{Bit, Probability},
     machine,
 };
@@ -95,10 +95,10 @@ impl Kind {
     }
 }
 
-pub fn number(response: Response) -> usize {
+pub fn number(response: InputResponse) -> usize {
     match response {
-        Response::Leak(input) => input.index(),
-        Response::Noisy(input) => 2 + input.index(),
+        InputResponse::Leak(input) => input.index(),
+        InputResponse::Noisy(input) => 2 + input.index(),
     }
 }
 
@@ -131,7 +131,7 @@ pub struct Shelf<M: Measure> {
     pub entries: Vec<(Kind, M::Loss)>,
 }
 
-impl<M: Measure, R: FilterRule<Child = M>> Catalogue<Data, R> for Shelf<M> {
+impl<M: Measure, R: FilterRule<Child = M>> Launchable<Data, R> for Shelf<M> {
     type Name = usize;
     type Query = usize;
     type Answer = usize;
@@ -169,7 +169,7 @@ pub fn seen<L: Loss>(reply: Reply<usize, L>) -> Seen {
 }
 
 /// Launches of everything, and queries to every machine that was launched.
-pub fn everything(names: usize) -> impl Fn(&[Round<Ask, Seen>]) -> Vec<Ask> + Sync {
+pub fn everything(names: usize) -> impl Fn(&[Exchange<Ask, Seen>]) -> Vec<Ask> + Sync {
     move |history| {
         let machines = history
             .iter()
@@ -205,7 +205,7 @@ pub fn audit_filter_by<M, R>(
     budget: &measures::TotalLoss<R>,
     shelf: &Shelf<M>,
     depth: usize,
-    offer: impl Fn(&[Round<Ask, Seen>]) -> Vec<Ask> + Sync,
+    offer: impl Fn(&[Exchange<Ask, Seen>]) -> Vec<Ask> + Sync,
 ) -> Report<Ask, Seen>
 where
     M: Measure,

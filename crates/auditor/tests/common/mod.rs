@@ -4,7 +4,7 @@
 use auditor::Input;
 use dashu_ratio::RBig;
 use queryable::{
-    AskError, Machine, Round, Scope,
+    AskError, Exchange, Machine, Scope,
     coins::{Bit, Categorical, Probability},
     machine,
 };
@@ -85,6 +85,6 @@ impl Table {
 }
 
 /// Offers the same queries after every history.
-pub fn always<Q: Clone, A>(queries: Vec<Q>) -> impl Fn(&[Round<Q, A>]) -> Vec<Q> {
+pub fn always<Q: Clone, A>(queries: Vec<Q>) -> impl Fn(&[Exchange<Q, A>]) -> Vec<Q> {
     move |_| queries.clone()
 }

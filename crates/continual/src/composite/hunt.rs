@@ -4,13 +4,13 @@ use queryable::{AskError, Side};
 use thiserror::Error;
 
 use crate::{
-    compose::{Reply, Request},
+    compose::{Outcome, Request},
     pair::Pair,
     verification::VerificationFunction,
 };
 
 use super::{
-    Composite, LeftOf, ReplyOf,
+    Composite, LeftOf, OutcomeOf,
     lock_step::{Fault, LockStep, Move},
 };
 
@@ -85,16 +85,16 @@ where
     let mut rested = Vec::new();
     let mut running = vec![start];
     while let Some((copies, moved)) = running.pop() {
-        let replies: Vec<ReplyOf<C>> = match moved {
+        let replies: Vec<OutcomeOf<C>> = match moved {
             Side::Left(_) => {
                 rested.push(copies);
                 continue;
             }
             Side::Right(pair) => match pair.zero {
-                Request::Create(_) => vec![Ok(Reply::Created(copies.created() - 1))],
+                Request::Create(_) => vec![Ok(Outcome::Created(copies.created() - 1))],
                 Request::Ask(asked) => {
                     let answers = answers(&asked.query).into_iter();
-                    answers.map(|answer| answer.map(Reply::Answer)).collect()
+                    answers.map(|answer| answer.map(Outcome::Answer)).collect()
                 }
             },
         };

@@ -10,12 +10,12 @@ use queryable::{AskError, PostProcessor, Received, Scope, Sent, Side};
 use thiserror::Error;
 
 use crate::{
-    compose::{Reply, Request},
+    compose::{Outcome, Request},
     pair::Pair,
     verification::VerificationFunction,
 };
 
-use super::{Composite, LeftOf, ReplyOf, RequestOf, Right, step, taint::Origin};
+use super::{Composite, LeftOf, OutcomeOf, RequestOf, Right, step, taint::Origin};
 
 /// How a composite is not what it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -48,7 +48,7 @@ pub struct LockStep<C: Composite, F> {
     function: Arc<F>,
     sent: Vec<Pair<RequestOf<C>>>,
     /// The answers of parts since the last pair from the left.
-    heard: Vec<ReplyOf<C>>,
+    heard: Vec<OutcomeOf<C>>,
 }
 
 #[derive(Clone)]
@@ -108,7 +108,7 @@ where
         self.advance()
     }
 
-    pub(super) fn right(&mut self, reply: ReplyOf<C>) -> Result<Move<C>, Fault> {
+    pub(super) fn right(&mut self, reply: OutcomeOf<C>) -> Result<Move<C>, Fault> {
         self.heard.push(reply);
         self.advance()
     }
@@ -151,7 +151,7 @@ where
     C::PartAnswer: Clone,
 {
     /// Runs from the last pair on, with the answers so far: to the next message.
-    fn run(&mut self, heard: &[ReplyOf<C>]) -> Result<Next<C>, Fault> {
+    fn run(&mut self, heard: &[OutcomeOf<C>]) -> Result<Next<C>, Fault> {
         let Some(message) = self.message.clone() else {
             return Err(Fault::NotDeterministic);
         };
@@ -191,7 +191,7 @@ where
 
 /// The answers that were given so far. The message after them is noted, and nothing is answered any more.
 struct Tape<'a, C: Composite> {
-    heard: &'a [ReplyOf<C>],
+    heard: &'a [OutcomeOf<C>],
     asked: &'a [RequestOf<C>],
     at: usize,
     next: Option<RequestOf<C>>,
@@ -202,7 +202,7 @@ impl<C: Composite> Right<C> for Tape<'_, C>
 where
     C::PartAnswer: Clone,
 {
-    fn send(&mut self, request: RequestOf<C>) -> ReplyOf<C> {
+    fn send(&mut self, request: RequestOf<C>) -> OutcomeOf<C> {
         if self.next.is_some() {
             return Err(AskError::Halted);
         }
@@ -226,7 +226,7 @@ where
     type Query = Pair<LeftOf<C>>;
     type Answer = C::Answer;
     type InnerQuery = Pair<RequestOf<C>>;
-    type InnerAnswer = Reply<C::PartAnswer>;
+    type InnerAnswer = Outcome<C::PartAnswer>;
 
     fn step(
         &mut self,

@@ -22,20 +22,20 @@ pub use taint::{Clean, Tainted};
 
 use crate::{
     allowance::Allowance,
-    compose::{Catalogue, ExtConComp, Reply, Request},
+    compose::{Catalogue, ExtConComp, Outcome, Request},
     pair::StreamMessage,
 };
 
 /// What messages are: plain data that can be compared and copied.
-pub trait Message: Clean + Clone + PartialEq + Send + Sync + 'static {}
+pub trait PlainMessage: Clean + Clone + PartialEq + Send + Sync + 'static {}
 
-impl<T: Clean + Clone + PartialEq + Send + Sync + 'static> Message for T {}
+impl<T: Clean + Clone + PartialEq + Send + Sync + 'static> PlainMessage for T {}
 
 /// A mechanism built from mechanisms. It is deterministic, and starts in the same state whatever the data.
 ///
 /// ```
 /// use continual::{Catalogue, Certified, EventLevel, PureParallel, StreamMessage};
-/// use continual::composite::{Composed, Composite, Parts, Tainted};
+/// use continual::composite::{CompositeMechanism, Composite, Parts, Tainted};
 /// use measures::Epsilon;
 /// use queryable::{AskError, Root, Scope, coins::{Bit, Probability}, machine};
 ///
@@ -79,7 +79,7 @@ impl<T: Clean + Clone + PartialEq + Send + Sync + 'static> Message for T {}
 /// });
 /// // An update reaches one response: one slot, so the whole costs ln 3 at event level, however long it runs.
 /// let watch = Watch { high: Tainted::of(false), time: 0, alarms: 0 };
-/// let watch = Composed::new(watch, responses, PureParallel::new(vec![price]));
+/// let watch = CompositeMechanism::new(watch, responses, PureParallel::new(vec![price]));
 /// let watch = Root::from_os()?.spawn(watch)?;
 /// for x in [3, 150, 7] {
 ///     watch.ask(StreamMessage::Update(x))?;
@@ -89,15 +89,15 @@ impl<T: Clean + Clone + PartialEq + Send + Sync + 'static> Message for T {}
 /// ```
 pub trait Composite: Send + Sized + 'static {
     /// Data that arrive. They are tainted.
-    type Update: Message;
+    type Update: PlainMessage;
     /// What is asked. It is the same on neighbouring inputs, and so it is clean.
-    type Question: Message;
+    type Question: PlainMessage;
     /// What is answered.
     type Answer: Clean + 'static;
     /// The names of mechanisms that can be parts.
-    type Name: Message;
+    type Name: PlainMessage;
     /// What parts are asked.
-    type PartQuery: Message;
+    type PartQuery: PlainMessage;
     /// What parts answer.
     type PartAnswer: Clean + 'static;
 
@@ -127,11 +127,11 @@ pub type LeftOf<C> = StreamMessage<<C as Composite>::Update, <C as Composite>::Q
 /// What a composite sends to its parts.
 pub type RequestOf<C> = Request<<C as Composite>::Name, <C as Composite>::PartQuery>;
 /// What a composite hears from its parts.
-pub type ReplyOf<C> = Result<Reply<<C as Composite>::PartAnswer>, AskError>;
+pub type OutcomeOf<C> = Result<Outcome<<C as Composite>::PartAnswer>, AskError>;
 
 /// The side of the parts.
 trait Right<C: Composite> {
-    fn send(&mut self, request: RequestOf<C>) -> ReplyOf<C>;
+    fn send(&mut self, request: RequestOf<C>) -> OutcomeOf<C>;
 }
 
 /// The parts of a composite: all that it can do besides computing.
@@ -175,8 +175,8 @@ impl<C: Composite> Parts<'_, C> {
     /// [`AskError::InvalidQuery`] if there is none; [`AskError::Failed`] if the allowance does not permit it.
     pub fn create(&mut self, name: C::Name) -> Result<usize, AskError> {
         match self.right.send(Request::Create(name))? {
-            Reply::Created(number) => Ok(number),
-            Reply::Answer(_) => Err(AskError::failed("an answer to a creation")),
+            Outcome::Created(number) => Ok(number),
+            Outcome::Answer(_) => Err(AskError::failed("an answer to a creation")),
         }
     }
 
@@ -195,8 +195,8 @@ impl<C: Composite> Parts<'_, C> {
             return Err(AskError::failed(why));
         }
         match self.right.send(Request::ask(part, query))? {
-            Reply::Answer(answer) => Ok(answer),
-            Reply::Created(_) => Err(AskError::failed("a creation in answer to a query")),
+            Outcome::Answer(answer) => Ok(answer),
+            Outcome::Created(_) => Err(AskError::failed("a creation in answer to a query")),
         }
     }
 }
@@ -221,7 +221,7 @@ fn step<C: Composite>(
 ///
 /// The allowance is that of its author's claim: what its parts may cost together is what the whole costs. Creations
 /// beyond it are refused. That inputs make no more parts differ than it has slots for, the author vouches for.
-pub struct Composed<C: Composite, W: Allowance> {
+pub struct CompositeMechanism<C: Composite, W: Allowance> {
     composite: C,
     origin: Origin,
     catalogue: Catalogue<C::Name, C::PartQuery, C::PartAnswer, W::Loss>,
@@ -229,7 +229,7 @@ pub struct Composed<C: Composite, W: Allowance> {
     parts: ExtConComp<C::Name, C::PartQuery, C::PartAnswer, W::Loss>,
 }
 
-impl<C: Composite, W: Allowance> Composed<C, W> {
+impl<C: Composite, W: Allowance> CompositeMechanism<C, W> {
     /// In its initial state.
     pub fn new(
         composite: C,
@@ -255,7 +255,7 @@ struct Running<'a, 'b, C: Composite, W: Allowance> {
 }
 
 impl<C: Composite, W: Allowance> Right<C> for Running<'_, '_, C, W> {
-    fn send(&mut self, request: RequestOf<C>) -> ReplyOf<C> {
+    fn send(&mut self, request: RequestOf<C>) -> OutcomeOf<C> {
         if let Request::Create(name) = &request
             && let Some(mechanism) = self.catalogue.find(name)
         {
@@ -266,7 +266,7 @@ impl<C: Composite, W: Allowance> Right<C> for Running<'_, '_, C, W> {
     }
 }
 
-impl<C: Composite, W: Allowance> Machine for Composed<C, W> {
+impl<C: Composite, W: Allowance> Machine for CompositeMechanism<C, W> {
     type Query = LeftOf<C>;
     type Answer = C::Answer;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     allowance::{ApproximateParallel, Leaks},
-    error::Refusal,
+    error::AllowanceError,
     slots::Slots,
 };
 
@@ -22,19 +22,19 @@ pub const MAX_SLOTS: usize = 64;
 /// (\[HSV25\] Cor 5.5 and Thm 5.4). There is no such theorem for zCDP, Rényi or Gaussian losses, and so no such bounds.
 ///
 /// ```
-/// use continual::live::Bounds;
-/// let bounds = Bounds::equal(3, "0.1".parse()?, 20)?; // three parts, 20 updates
+/// use continual::live::ContributionBounds;
+/// let bounds = ContributionBounds::equal(3, "0.1".parse()?, 20)?; // three parts, 20 updates
 /// assert_eq!(bounds.price().to_string(), "(0.3, 0)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bounds {
+pub struct ContributionBounds {
     slots: Vec<Epsilon>,
     updates: u32,
     delta: Exact,
 }
 
-impl Bounds {
+impl ContributionBounds {
     /// A slot for each part that a unit may touch: a part takes one with room for its ε. At most `updates` updates, in
     /// all parts together.
     ///
@@ -93,7 +93,7 @@ impl Bounds {
     }
 
     /// The slots that have room for this loss, the tightest first.
-    pub(super) fn room_for(&self, loss: &EpsilonDelta) -> Result<Vec<usize>, Refusal> {
+    pub(super) fn room_for(&self, loss: &EpsilonDelta) -> Result<Vec<usize>, AllowanceError> {
         let slots = Slots::new(self.slots.clone());
         let epsilon = Epsilon::new(loss.epsilon().clone());
         let mut found = vec![slots.clone().take(&epsilon)?];

@@ -5,14 +5,14 @@ use std::{hash::Hash, sync::Arc};
 use queryable::{Fixed, Root};
 
 use super::{
-    Bounds, LiveError, LivePart,
+    ContributionBounds, LiveError, LivePart,
     handles::{Contributions, Find, Handles, open},
 };
 
 /// Data in parts, each with a continual mechanism of its own, and bounds on what one unit contributes.
 ///
 /// ```
-/// use continual::live::{Bounds, GroupBy, Live, LivePart, Replaced, latest};
+/// use continual::live::{ContributionBounds, GroupBy, Live, LivePart, Replaced, latest};
 /// use measures::Epsilon;
 /// use queryable::{Root, machine};
 ///
@@ -22,7 +22,7 @@ use super::{
 ///     let running = machine(move |x: i64, _| { sum += x; Ok(sum) });
 ///     Some(LivePart::new("0.1".parse::<Epsilon>().ok()?, latest(running, |x: Option<i64>| x.unwrap_or(0))))
 /// };
-/// let cities = GroupBy::new(Bounds::equal(1, "0.1".parse()?, 2)?, sums);
+/// let cities = GroupBy::new(ContributionBounds::equal(1, "0.1".parse()?, 2)?, sums);
 /// let (writer, reader) = cities.open::<u64>(&Root::from_os()?)?;
 /// reader.create(["Graz".to_owned(), "Linz".to_owned()])?;
 ///
@@ -34,14 +34,14 @@ use super::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct GroupBy<K, U, Q, A> {
-    bounds: Bounds,
+    bounds: ContributionBounds,
     part: Arc<Find<K, U, Q, A>>,
 }
 
 impl<K, U, Q, A> GroupBy<K, U, Q, A> {
     /// With these bounds. `part` says which mechanism the part with this key has; it must not look at data.
     pub fn new(
-        bounds: Bounds,
+        bounds: ContributionBounds,
         part: impl Fn(&K) -> Option<LivePart<U, Q, A>> + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -50,8 +50,8 @@ impl<K, U, Q, A> GroupBy<K, U, Q, A> {
         }
     }
 
-    /// The bounds, and with them the [price](Bounds::price) of everything.
-    pub const fn bounds(&self) -> &Bounds {
+    /// The bounds, and with them the [price](ContributionBounds::price) of everything.
+    pub const fn bounds(&self) -> &ContributionBounds {
         &self.bounds
     }
 }

@@ -6,7 +6,7 @@ use queryable::{AskError, Fixed, Queryable, Root};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bounds, Live, LiveError, LivePart, Recorded, Replaced,
+    ContributionBounds, Live, LiveError, LivePart, Recorded, Replaced,
     table::{MAX_PARTS, Row, Table},
 };
 use crate::{
@@ -24,13 +24,13 @@ pub type Handles<K, X, U, Q, A> = (Writer<K, X, U, Q, A>, Reader<K, X, U, Q, A>)
 /// the writer has stopped; what is sent while it is taken may be missing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contributions<X> {
-    bounds: Bounds,
+    bounds: ContributionBounds,
     leaks: Leaks,
     rows: Vec<Row<X>>,
 }
 
 impl<X: Hash + Eq + Clone> Contributions<X> {
-    pub(super) const fn bounds(&self) -> &Bounds {
+    pub(super) const fn bounds(&self) -> &ContributionBounds {
         &self.bounds
     }
 
@@ -47,7 +47,7 @@ pub(super) type Find<K, U, Q, A> = dyn Fn(&K) -> Option<LivePart<U, Q, A>> + Sen
 /// Nothing was created, nobody has contributed.
 pub(super) fn open<K, X: Hash + Eq, U, Q, A>(
     root: &Root,
-    bounds: &Bounds,
+    bounds: &ContributionBounds,
     part: &Arc<Find<K, U, Q, A>>,
 ) -> Result<Handles<K, X, U, Q, A>, LiveError> {
     let shared = Arc::new(Shared {
@@ -64,7 +64,7 @@ pub(super) fn open<K, X: Hash + Eq, U, Q, A>(
 struct Shared<K, X, U, Q, A> {
     root: Root,
     part: Arc<Find<K, U, Q, A>>,
-    bounds: Bounds,
+    bounds: ContributionBounds,
     table: Table<X>,
     parts: RwLock<Parts<K, U, Q, A>>,
     /// Taken before `parts` where both are: creations come one after the other.

@@ -2,7 +2,7 @@
 //! continual mechanism of its own.
 //!
 //! In the privacy game there are pairs of streams; here there is one, and the bounds on what a unit contributes are what
-//! makes it a neighbour of the stream without that unit. So they are enforced: what a unit sends beyond its [`Bounds`] is
+//! makes it a neighbour of the stream without that unit. So they are enforced: what a unit sends beyond its [`ContributionBounds`] is
 //! replaced by the empty record, *and the mechanism still steps*. That an update was replaced depends on data. The reader
 //! must not notice it: somebody who is told, or who sees that a mechanism did not step, learns something for which nobody
 //! has paid.
@@ -19,13 +19,13 @@ mod table;
 use queryable::AskError;
 use thiserror::Error;
 
-pub use bounds::{Bounds, MAX_SLOTS};
+pub use bounds::{ContributionBounds, MAX_SLOTS};
 pub use group_by::GroupBy;
 pub use handles::{Contributions, Handles, Reader, Writer};
 pub use part::{Live, LivePart, latest, one_unit};
 use table::MAX_PARTS;
 
-use crate::error::Refusal;
+use crate::error::AllowanceError;
 
 /// Why an update was replaced by the empty record. It is for the writer's books: what it sends next must not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -60,7 +60,7 @@ pub enum LiveError {
     TooManyParts,
     /// The part may not be created.
     #[error("the part may not be created: {0}")]
-    Refused(#[from] Refusal),
+    Refused(#[from] AllowanceError),
     /// The part's mechanism did not answer.
     #[error(transparent)]
     Mechanism(#[from] AskError),

@@ -31,7 +31,7 @@ where
 }
 
 /// A part to be: its mechanism, and the loss that its author vouches for, with respect to [`one_unit`] at the number of
-/// updates of the [`Bounds`](super::Bounds).
+/// updates of the [`ContributionBounds`](super::ContributionBounds).
 pub struct LivePart<U, Q, A> {
     pub(super) loss: EpsilonDelta,
     pub(super) machine: Part<Live<U, Q>, A>,

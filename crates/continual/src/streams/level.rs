@@ -14,7 +14,7 @@ use crate::{
 /// is valid at every larger one; whoever implements it vouches for that.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says no distance between streams of `{M}`",
-    note = "implement `Change` for the message to have sums of changes (`L1Distance`), or count the messages that differ (`Events`)"
+    note = "implement `Increment` for the message to have sums of changes (`L1Distance`), or count the messages that differ (`Events`)"
 )]
 pub trait StreamMetric<M>: Metric {
     /// The function.
@@ -61,20 +61,20 @@ where
 }
 
 /// A message that adds something: by how much two of them differ.
-pub trait Change: PartialEq + 'static {
+pub trait Increment: PartialEq + 'static {
     /// The sum of the absolute differences, the same both ways round; `None` if they differ in something that must be
     /// the same.
     fn change(&self, other: &Self) -> Option<Exact>;
 }
 
-impl Change for i64 {
+impl Increment for i64 {
     fn change(&self, other: &Self) -> Option<Exact> {
         Some(Exact::from(self.abs_diff(*other)))
     }
 }
 
 /// Rows of different lengths are never neighbours.
-impl Change for Vec<i64> {
+impl Increment for Vec<i64> {
     fn change(&self, other: &Self) -> Option<Exact> {
         let both = self.iter().zip(other);
         (self.len() == other.len()).then(|| {
@@ -98,7 +98,7 @@ pub struct SumLevel<M> {
     messages: PhantomData<fn(M)>,
 }
 
-impl<M: Change> VerificationFunction for SumLevel<M> {
+impl<M: Increment> VerificationFunction for SumLevel<M> {
     type Message = M;
 
     fn is_valid(&self, pairs: &[Pair<M>]) -> bool {
@@ -110,7 +110,7 @@ impl<M: Change> VerificationFunction for SumLevel<M> {
     }
 }
 
-impl<M: Change> SwapSymmetric for SumLevel<M> {}
+impl<M: Increment> SwapSymmetric for SumLevel<M> {}
 
 impl<M> fmt::Debug for SumLevel<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,7 +118,7 @@ impl<M> fmt::Debug for SumLevel<M> {
     }
 }
 
-impl<M: Change> StreamMetric<M> for L1Distance {
+impl<M: Increment> StreamMetric<M> for L1Distance {
     type Function = SumLevel<M>;
 
     fn at(&self, distance: &Exact) -> SumLevel<M> {

@@ -37,7 +37,7 @@ use odometer::{Measurement, Space};
 use queryable::{AskError, Machine, Queryable, Scope, machine};
 
 pub use arriving::Arriving;
-pub use level::{Change, Events, StreamMetric, SumLevel, Updates};
+pub use level::{Events, Increment, StreamMetric, SumLevel, Updates};
 
 use crate::{certified::Certified, verification::SwapSymmetric};
 

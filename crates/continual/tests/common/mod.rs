@@ -3,13 +3,13 @@
 
 use auditor::{Input, Report};
 use continual::{
-    Allowance, Catalogue, EventLevel, ExtConComp, Identifier, Pair, Reply, Request, Suitable,
+    Allowance, Catalogue, EventLevel, ExtConComp, Identifier, Outcome, Pair, Request, Suitable,
     VerificationFunction, Verifier,
 };
 use dashu_ratio::RBig;
 use measures::EpsilonDelta;
 use queryable::{
-    AskError, Chain, Machine, Queryable, Root, Round, Scope,
+    AskError, Chain, Exchange, Machine, Queryable, Root, Scope,
     coins::{Bit, Categorical, Probability},
     machine,
 };
@@ -29,8 +29,8 @@ pub fn loss(text: &str) -> EpsilonDelta {
 /// Names are numbers, messages are bits, answers are small numbers.
 pub type Bits<L> = Catalogue<u8, bool, u8, L>;
 pub type Ask = Pair<Request<u8, bool>>;
-pub type Seen = Round<Ask, Reply<u8>>;
-pub type Game = Queryable<Ask, Reply<u8>>;
+pub type Seen = Exchange<Ask, Outcome<u8>>;
+pub type Game = Queryable<Ask, Outcome<u8>>;
 
 /// The composition with a verifier and an identifier in front of it.
 pub fn game<F, L: 'static>(
@@ -70,7 +70,7 @@ pub fn everything(name: u8, most: usize) -> impl Fn(&[Seen]) -> Vec<Ask> + Sync 
         }
         let created = history
             .iter()
-            .filter(|round| matches!(round.answer, Ok(Reply::Created(_))))
+            .filter(|round| matches!(round.answer, Ok(Outcome::Created(_))))
             .count();
         let bits = [(false, false), (true, true), (false, true), (true, false)];
         let asks = (0..created).flat_map(|to| bits.map(|(zero, one)| ask(to, zero, one)));

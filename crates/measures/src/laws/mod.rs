@@ -70,9 +70,9 @@ pub enum Law {
     NoLaunchIsZero,
     /// Another launch, or a larger one, never lowers the total.
     TotalIsMonotone,
-    /// An infinite loss makes the total infinite, and no finite limit holds it.
+    /// An infinite loss makes the total infinite, and no finite budget holds it.
     InfinityIsAbsorbed,
-    /// What is within a limit is what has a total of at most the limit, rounding aside.
+    /// What is within a budget is what has a total of at most the budget, rounding aside.
     Within,
     /// What remains can be launched, and what is clearly larger cannot.
     Remaining,

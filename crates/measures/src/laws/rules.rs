@@ -7,24 +7,26 @@ use crate::{
 };
 
 /// Checks an accumulator: the laws of its tally, and on the samples that its total is zero with no launch, monotone, and
-/// infinite after an infinite loss; that `within` agrees with it; and that `room` is right for the given limits.
+/// infinite after an infinite loss; that `within` agrees with it; and that `remaining_within` is right for the given budgets.
 pub fn check_adaptive<R: Adaptive>(
     rule: &R,
     losses: &[ChildLoss<R>],
-    limits: &[TotalLoss<R>],
+    budgets: &[TotalLoss<R>],
 ) -> Result<(), Violation> {
     check_tally(rule, losses)?;
     check_totals(rule, losses, |tally| rule.loss(tally))?;
-    check_within(rule, losses, limits)?;
+    check_within(rule, losses, budgets)?;
     let infinite = rule.start().after(&rule.child().infinity(), 1);
-    for limit in limits {
-        let bounded = !rule.total().infinity().at_most(limit);
-        let refused = !bounded || !rule.within(&infinite, limit);
+    for budget in budgets {
+        let bounded = !rule.total().infinity().at_most(budget);
+        let refused = !bounded || !rule.within(&infinite, budget);
         ensure(refused, Law::InfinityIsAbsorbed, || {
-            format!("limit {limit}")
+            format!("budget {budget}")
         })?;
-        let admits = |tally: &R::Tally| rule.within(tally, limit);
-        check_remaining(rule, losses, admits, |tally| rule.room(tally, limit))?;
+        let admits = |tally: &R::Tally| rule.within(tally, budget);
+        check_remaining(rule, losses, admits, |tally| {
+            rule.remaining_within(tally, budget)
+        })?;
     }
     Ok(())
 }
@@ -111,7 +113,7 @@ fn check_join<R: Tallied>(
 fn check_within<R: Adaptive>(
     rule: &R,
     losses: &[ChildLoss<R>],
-    limits: &[TotalLoss<R>],
+    budgets: &[TotalLoss<R>],
 ) -> Result<(), Violation> {
     for a in losses {
         let tally = tally_of(rule, [a, a]);
@@ -119,16 +121,16 @@ fn check_within<R: Adaptive>(
         ensure(rule.within(&tally, total.bound()), Law::Within, || {
             format!("{a} twice, its own total")
         })?;
-        // Not within a limit that even one launch reaches, unless the second one costs nothing.
+        // Not within a budget that even one launch reaches, unless the second one costs nothing.
         let costs = !total.at_most(less.bound());
-        for limit in limits.iter().chain([less.bound()]) {
-            let below = costs && limit.at_most(less.bound());
-            let right = match rule.within(&tally, limit) {
+        for budget in budgets.iter().chain([less.bound()]) {
+            let below = costs && budget.at_most(less.bound());
+            let right = match rule.within(&tally, budget) {
                 true => !below,
-                false => !total.at_most(limit),
+                false => !total.at_most(budget),
             };
             ensure(right, Law::Within, || {
-                format!("{a} twice has {total}, limit {limit}")
+                format!("{a} twice has {total}, budget {budget}")
             })?;
         }
     }

@@ -164,16 +164,20 @@ pub trait Adaptive: Tallied {
         self.loss(&tally)
     }
 
-    /// Whether the loss is at most `limit`. Overridden where the comparison can be more exact than the rounded loss.
-    fn within(&self, tally: &Self::Tally, limit: &TotalLoss<Self>) -> bool {
-        self.loss(tally).at_most(limit)
+    /// Whether the loss is at most `budget`. Overridden where the comparison can be more exact than the rounded loss.
+    fn within(&self, tally: &Self::Tally, budget: &TotalLoss<Self>) -> bool {
+        self.loss(tally).at_most(budget)
     }
 
-    /// The largest loss that one more launch could have within `limit`, rounded down; where losses are only partially
+    /// The largest loss that one more launch could have within `budget`, rounded down; where losses are only partially
     /// ordered, one that is not below another such loss. `None` if not even a launch without loss would be within, or if
     /// the rule does not know.
-    fn room(&self, tally: &Self::Tally, limit: &TotalLoss<Self>) -> Option<ChildLoss<Self>> {
-        let (_, _) = (tally, limit);
+    fn remaining_within(
+        &self,
+        tally: &Self::Tally,
+        budget: &TotalLoss<Self>,
+    ) -> Option<ChildLoss<Self>> {
+        let (_, _) = (tally, budget);
         None
     }
 }
@@ -266,7 +270,7 @@ impl<R: Adaptive> FilterRule for R {
     }
 
     fn remaining(&self, gate: &Self::Gate, tally: &Self::Tally) -> Option<ChildLoss<Self>> {
-        self.room(tally, gate)
+        self.remaining_within(tally, gate)
     }
 
     fn spent(&self, gate: &Self::Gate, tally: &Self::Tally) -> Total<TotalLoss<Self>> {
@@ -319,9 +323,9 @@ impl<L: Loss> Total<L> {
         &self.0
     }
 
-    /// Whether the total is at most `limit`.
-    pub fn at_most(&self, limit: &L) -> bool {
-        self.0.at_most(limit)
+    /// Whether the total is at most `budget`.
+    pub fn at_most(&self, budget: &L) -> bool {
+        self.0.at_most(budget)
     }
 
     /// This total in another measure, for a report. Valid in the sense of the truncated view, for conversions whose

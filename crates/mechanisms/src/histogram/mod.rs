@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use continual::{
     PureParallel, StreamMessage,
-    composite::Composed,
+    composite::CompositeMechanism,
     streams::{Continual, Streams, Updates},
 };
 use dashu_ratio::RBig;
@@ -45,7 +45,7 @@ pub struct Margins {
 }
 
 /// What a histogram takes: rows, and the question for what was last published.
-pub type Rows = StreamMessage<Vec<bool>, ()>;
+pub type RowMessage = StreamMessage<Vec<bool>, ()>;
 
 /// A statistic of column totals while rows of bits arrive.
 ///
@@ -203,11 +203,11 @@ impl Histogram {
     }
 
     /// The continual mechanism. After the horizon's last row it takes no more.
-    pub fn machine(&self) -> impl Machine<Query = Rows, Answer = i64> + use<> {
+    pub fn machine(&self) -> impl Machine<Query = RowMessage, Answer = i64> + use<> {
         let catalogue = self
             .noises
             .catalogue(&self.losses, self.dimensions, self.statistic);
-        Composed::new(self.running(), catalogue, self.slots())
+        CompositeMechanism::new(self.running(), catalogue, self.slots())
     }
 
     fn running(&self) -> Running {
@@ -224,7 +224,7 @@ impl Histogram {
     }
 
     /// The same as a measurement, for accounts. Distances count the rows that differ.
-    pub fn continual(&self) -> Continual<Updates, PureDp, Rows, i64> {
+    pub fn continual(&self) -> Continual<Updates, PureDp, RowMessage, i64> {
         let (histogram, map) = (self.clone(), PrivacyMap::linear(PureDp, self.loss()));
         Streams::with(Updates)
             .measurement("continual histogram", map, move || histogram.machine())

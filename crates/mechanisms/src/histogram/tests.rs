@@ -34,7 +34,7 @@ fn small(dimensions: usize, [counter, other]: [u64; 2], radius: u32) -> Histogra
     small.unwrap().with_margins(Margins { step: 1, check: 0 })
 }
 
-fn rows(columns: usize) -> Vec<Pair<Rows>> {
+fn rows(columns: usize) -> Vec<Pair<RowMessage>> {
     let all = |bits: usize| {
         (0..columns)
             .map(|at| bits >> at & 1 == 1)
@@ -133,7 +133,7 @@ fn audited(steps: usize, radius: u32, slack: f64) {
     let histogram = small(1, [50, 50], radius);
     let build = |input: Input, root: &Root| {
         let running = root.spawn(histogram.machine())?;
-        let function = Streams::with(Updates).function::<Rows>(&1);
+        let function = Streams::with(Updates).function::<RowMessage>(&1);
         root.postprocess(
             &running,
             Chain::new(Verifier::new(function), Identifier::new(input)),

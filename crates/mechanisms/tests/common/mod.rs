@@ -106,7 +106,7 @@ where
         let queryable = measurement.invoke_in(root, Arc::clone(&data[input.index()]));
         queryable.map_err(|error| AskError::failed(error.to_string()))
     };
-    let next = |history: &[queryable::Round<Q, A>]| offer(history.len());
+    let next = |history: &[queryable::Exchange<Q, A>]| offer(history.len());
     audit(build).asking(depth, next).unwrap()
 }
 

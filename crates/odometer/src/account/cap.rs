@@ -10,7 +10,7 @@ use crate::error::OpenError;
 /// A budget at a distance.
 pub(crate) struct Cap<MI: Metric, R: Tallied> {
     pub(crate) d_in: MI::Distance,
-    pub(crate) limit: TotalLoss<R>,
+    pub(crate) budget: TotalLoss<R>,
     pub(super) gate: Arc<dyn Gate<R>>,
     /// The halting form of the papers: no launch after a refusal.
     pub(crate) halting: bool,
@@ -21,17 +21,17 @@ impl<MI: Metric, R: FilterRule> Cap<MI, R> {
         account: &str,
         rule: &R,
         d_in: MI::Distance,
-        limit: TotalLoss<R>,
+        budget: TotalLoss<R>,
         halting: bool,
     ) -> Result<Self, OpenError> {
-        let open = guarded(|| Ok(Opened(rule.clone(), rule.open(&limit)?)));
+        let open = guarded(|| Ok(Opened(rule.clone(), rule.open(&budget)?)));
         let panicked = |_| OpenError::RulePanicked {
             account: account.into(),
         };
         let gate: Result<_, OpenError> = open.map_err(panicked)?;
         Ok(Self {
             d_in,
-            limit,
+            budget,
             gate: Arc::new(gate?),
             halting,
         })
@@ -42,7 +42,7 @@ impl<MI: Metric, R: Tallied> Clone for Cap<MI, R> {
     fn clone(&self) -> Self {
         Self {
             d_in: self.d_in.clone(),
-            limit: self.limit.clone(),
+            budget: self.budget.clone(),
             gate: Arc::clone(&self.gate),
             halting: self.halting,
         }

@@ -106,8 +106,8 @@ impl<MI: Metric, R: Tallied> Copied<MI, R> {
             let spent = self.spent.total();
             let (remaining, total) = (cap.gate.remaining(spent), cap.gate.spent(spent));
             let launch = (bill.description(), Some(quote));
-            let limit = (&cap.d_in, &cap.limit);
-            let refusal = self.account.refusal(launch, limit, remaining, &total);
+            let budget = (&cap.d_in, &cap.budget);
+            let refusal = self.account.refusal(launch, budget, remaining, &total);
             LaunchError::Refused(Box::new(refusal))
         })
     }

@@ -291,20 +291,20 @@ impl<MI: Metric, R: Adaptive> Account<MI, R> {
         Ok(after?)
     }
 
-    /// Why a launch would pass a limit that is not the cap.
+    /// Why a launch would pass a budget that is not the cap.
     pub(crate) fn over(
         &self,
         bill: &Bill<MI, R::Child>,
         d_in: &MI::Distance,
-        limit: &TotalLoss<R>,
+        budget: &TotalLoss<R>,
     ) -> Result<Refusal, LaunchError> {
         let asked = bill.quoted(d_in)?;
         let spent = self.tally(d_in)?;
         self.ruled(move || {
-            let room = self.rule.room(&spent, limit);
+            let room = self.rule.remaining_within(&spent, budget);
             let loss = self.rule.loss(&spent);
             let launch = (bill.description(), Some(&asked));
-            self.refusal(launch, (d_in, limit), room, &loss)
+            self.refusal(launch, (d_in, budget), room, &loss)
         })
     }
 }

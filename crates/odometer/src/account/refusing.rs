@@ -52,8 +52,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
                 let remaining = cap.gate.remaining(&spent);
                 let spent = cap.gate.spent(&spent);
                 let launch = (demand.bill.description(), demand.quote);
-                let limit = (&cap.d_in, &cap.limit);
-                LaunchError::Refused(Box::new(self.refusal(launch, limit, remaining, &spent)))
+                let budget = (&cap.d_in, &cap.budget);
+                LaunchError::Refused(Box::new(self.refusal(launch, budget, remaining, &spent)))
             }
             (Refused::Full, _) => LaunchError::LedgerFull {
                 account,
@@ -65,11 +65,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         })
     }
 
-    /// A launch, with what it costs, over a limit at a distance.
+    /// A launch, with what it costs, over a budget at a distance.
     pub(crate) fn refusal(
         &self,
         (launch, quote): (&Arc<Description>, Option<&Quote<ChildLoss<R>>>),
-        (d_in, limit): (&MI::Distance, &TotalLoss<R>),
+        (d_in, budget): (&MI::Distance, &TotalLoss<R>),
         remaining: Option<ChildLoss<R>>,
         spent: &Total<TotalLoss<R>>,
     ) -> Refusal {
@@ -83,7 +83,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             asked: asked.map_or_else(String::new, ToString::to_string),
             spent: spent.to_string(),
             remaining: remaining.map(|loss| loss.shown_down()),
-            limit: limit.shown_down(),
+            budget: budget.shown_down(),
         }
     }
 }

@@ -244,7 +244,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
 
     /// The distance and the budget of this session's cap; `None` if it has none.
     pub fn cap(&self) -> Option<(&S::Distance, &TotalLoss<R>)> {
-        self.account.cap().map(|cap| (&cap.d_in, &cap.limit))
+        self.account.cap().map(|cap| (&cap.d_in, &cap.budget))
     }
 
     /// Launches the measurement that `make` makes for all that [remains](Self::remaining) at this distance. One
@@ -599,7 +599,7 @@ impl<S: Space, R: Adaptive> Session<S, R> {
         self.account.after(measurement.head().bill(), d_in)
     }
 
-    /// Launches if the loss at `d_in` stays within `limit` (and all caps admit it, as always). One operation: nothing can
+    /// Launches if the loss at `d_in` stays within `budget` (and all caps admit it, as always). One operation: nothing can
     /// come in between.
     ///
     /// # Errors
@@ -609,16 +609,16 @@ impl<S: Space, R: Adaptive> Session<S, R> {
         &self,
         measurement: &Measurement<S, R::Child, A>,
         d_in: impl Borrow<S::Distance>,
-        limit: impl IntoLoss<TotalLoss<R>>,
+        budget: impl IntoLoss<TotalLoss<R>>,
     ) -> Result<A, LaunchError> {
-        let limit = limit.into_loss().map_err(RuleError::Loss);
-        let (d_in, limit) = (d_in.borrow(), &limit.map_err(OpenError::Rule)?);
+        let budget = budget.into_loss().map_err(RuleError::Loss);
+        let (d_in, budget) = (d_in.borrow(), &budget.map_err(OpenError::Rule)?);
         self.check(measurement.head())?;
         for _ in 0..TRIES {
             let (after, launched) = self.after(measurement, d_in)?;
-            let within = move || self.account.rule.within(&after, limit);
+            let within = move || self.account.rule.within(&after, budget);
             if !self.account.ruled(within)? {
-                return Err(self.over(measurement, d_in, limit));
+                return Err(self.over(measurement, d_in, budget));
             }
             match self.launch_as(Kind::After(launched), measurement) {
                 Err(LaunchError::Contended) => {}
@@ -632,9 +632,9 @@ impl<S: Space, R: Adaptive> Session<S, R> {
         &self,
         measurement: &Measurement<S, R::Child, A>,
         d_in: &S::Distance,
-        limit: &TotalLoss<R>,
+        budget: &TotalLoss<R>,
     ) -> LaunchError {
-        match self.account.over(measurement.head().bill(), d_in, limit) {
+        match self.account.over(measurement.head().bill(), d_in, budget) {
             Ok(refusal) => LaunchError::Refused(Box::new(refusal)),
             Err(error) => error,
         }

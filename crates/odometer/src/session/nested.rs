@@ -11,8 +11,8 @@ use crate::{
     space::Space,
 };
 
-/// A limit, or why its text was none.
-type Limit<R> = Result<TotalLoss<R>, LossError>;
+/// A budget, or why its text was none.
+type ParsedBudget<R> = Result<TotalLoss<R>, LossError>;
 
 /// A session to be opened below another.
 ///
@@ -29,7 +29,7 @@ type Limit<R> = Result<TotalLoss<R>, LossError>;
 pub struct Nested<'a, S: Space, R: FilterRule> {
     session: &'a Session<S, R>,
     label: Arc<str>,
-    cap: Option<(S::Distance, Limit<R>)>,
+    cap: Option<(S::Distance, ParsedBudget<R>)>,
     halting: bool,
     quota: u32,
 }
@@ -45,9 +45,9 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
         }
     }
 
-    /// It may spend at most `limit` at distance `d_in`. Text that is no loss is an error of [`open`](Self::open).
-    pub fn capped(mut self, d_in: S::Distance, limit: impl IntoLoss<TotalLoss<R>>) -> Self {
-        self.cap = Some((d_in, limit.into_loss()));
+    /// It may spend at most `budget` at distance `d_in`. Text that is no loss is an error of [`open`](Self::open).
+    pub fn capped(mut self, d_in: S::Distance, budget: impl IntoLoss<TotalLoss<R>>) -> Self {
+        self.cap = Some((d_in, budget.into_loss()));
         self
     }
 
@@ -67,7 +67,7 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
     /// Opens it.
     ///
     /// # Errors
-    /// [`OpenError::Rule`] if the limit makes no budget; [`OpenError::TooDeep`], [`OpenError::Unusable`].
+    /// [`OpenError::Rule`] if the loss makes no budget; [`OpenError::TooDeep`], [`OpenError::Unusable`].
     pub fn open(self) -> Result<Session<S, R>, OpenError> {
         let Self {
             session,
@@ -78,9 +78,9 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
         } = self;
         let rule = session.rule().clone();
         let cap = match cap {
-            Some((d_in, limit)) => {
-                let limit = limit.map_err(RuleError::Loss)?;
-                Some(Cap::new(&label, &rule, d_in, limit, halting)?)
+            Some((d_in, budget)) => {
+                let budget = budget.map_err(RuleError::Loss)?;
+                Some(Cap::new(&label, &rule, d_in, budget, halting)?)
             }
             None => None,
         };

@@ -3,10 +3,8 @@
 //! In handle form there is nothing to build: spawn the parts and ask their handles. [`Numbered`] turns handle form into
 //! message form.
 
-mod null_query;
 mod numbered;
 mod routed;
 
-pub use null_query::null_query_extension;
 pub use numbered::{Numbered, Numbering};
-pub use routed::{ConComp, Part, Routed, Unparsable, ordered};
+pub use routed::{BoxedMachine, ConComp, Routed, Unparsable, ordered};

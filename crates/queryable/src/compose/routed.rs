@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A part of a composition in message form.
-pub type Part<Q, A> = Box<dyn Machine<Query = Q, Answer = A>>;
+pub type BoxedMachine<Q, A> = Box<dyn Machine<Query = Q, Answer = A>>;
 
 /// The message `(j, q)`: ask part `j`, counted from zero, the query `q`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -36,8 +36,8 @@ pub enum Unparsable {
 /// A part that halts, errs or panics ends only itself.
 ///
 /// ```
-/// use queryable::{Root, compose::{ConComp, Part, Routed, Unparsable}, machine};
-/// let part = |k: u32| -> Part<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
+/// use queryable::{Root, compose::{ConComp, BoxedMachine, Routed, Unparsable}, machine};
+/// let part = |k: u32| -> BoxedMachine<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
 /// let both = Root::seeded([0; 32]).spawn(ConComp::new(vec![part(2), part(3)], Unparsable::Refuse))?;
 /// assert_eq!(both.ask(Routed { to: 1, query: 5 })?, 15);
 /// assert!(both.ask(Routed { to: 2, query: 5 }).is_err());
@@ -51,7 +51,7 @@ pub struct ConComp<Q, A> {
 
 impl<Q: Fixed + 'static, A: 'static> ConComp<Q, A> {
     /// Composes these parts.
-    pub fn new(parts: Vec<Part<Q, A>>, unparsable: Unparsable) -> Self {
+    pub fn new(parts: Vec<BoxedMachine<Q, A>>, unparsable: Unparsable) -> Self {
         Self {
             parts: Parts::new(parts),
             unparsable,
@@ -61,8 +61,8 @@ impl<Q: Fixed + 'static, A: 'static> ConComp<Q, A> {
     /// One part more (\[HSV25\] Def 4.1): its number.
     ///
     /// ```
-    /// use queryable::{Machine, Root, Scope, compose::{ConComp, Part, Routed, Unparsable}, machine};
-    /// let part = |k: u32| -> Part<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
+    /// use queryable::{Machine, Root, Scope, compose::{ConComp, BoxedMachine, Routed, Unparsable}, machine};
+    /// let part = |k: u32| -> BoxedMachine<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
     /// let mut parts = ConComp::new(vec![part(2)], Unparsable::Refuse);
     /// let growing = Root::seeded([0; 32]).spawn(machine(move |k: u32, scope: &mut Scope<'_>| {
     ///     let to = parts.add(part(k));
@@ -71,7 +71,7 @@ impl<Q: Fixed + 'static, A: 'static> ConComp<Q, A> {
     /// assert_eq!((growing.ask(3)?, growing.ask(4)?), (15, 20));
     /// # Ok::<(), queryable::AskError>(())
     /// ```
-    pub fn add(&mut self, part: Part<Q, A>) -> usize {
+    pub fn add(&mut self, part: BoxedMachine<Q, A>) -> usize {
         self.parts.add(part)
     }
 }
@@ -101,20 +101,20 @@ impl<Q: Fixed + 'static, A: 'static> Machine for ConComp<Q, A> {
 
 /// Parts that are spawned in the scope of the composition's next step.
 struct Parts<Q, A> {
-    waiting: Vec<Part<Q, A>>,
+    waiting: Vec<BoxedMachine<Q, A>>,
     /// If the composition is itself too deep to have parts, it stays so.
     spawned: Result<Vec<Queryable<Q, A>>, AskError>,
 }
 
 impl<Q: 'static, A: 'static> Parts<Q, A> {
-    fn new(waiting: Vec<Part<Q, A>>) -> Self {
+    fn new(waiting: Vec<BoxedMachine<Q, A>>) -> Self {
         Self {
             waiting,
             spawned: Ok(Vec::new()),
         }
     }
 
-    fn add(&mut self, part: Part<Q, A>) -> usize {
+    fn add(&mut self, part: BoxedMachine<Q, A>) -> usize {
         self.waiting.push(part);
         self.spawned.as_ref().map_or(0, Vec::len) + self.waiting.len() - 1
     }
@@ -135,14 +135,14 @@ impl<Q: 'static, A: 'static> Parts<Q, A> {
 /// calls an invalid query changes nothing and does not count.
 ///
 /// ```
-/// use queryable::{Root, compose::{Part, ordered}, machine};
-/// let part = |k: u32| -> Part<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
+/// use queryable::{Root, compose::{BoxedMachine, ordered}, machine};
+/// let part = |k: u32| -> BoxedMachine<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
 /// let turns = Root::seeded([0; 32]).spawn(ordered(vec![part(2), part(3)]))?;
 /// assert_eq!((turns.ask(1)?, turns.ask(1)?, turns.ask(1)?), (2, 3, 2));
 /// # Ok::<(), queryable::AskError>(())
 /// ```
 pub fn ordered<Q: Fixed + 'static, A: 'static>(
-    parts: Vec<Part<Q, A>>,
+    parts: Vec<BoxedMachine<Q, A>>,
 ) -> impl Machine<Query = Q, Answer = A> {
     let mut parts = Parts::new(parts);
     let mut next = 0;

@@ -1,6 +1,6 @@
 //! Basic composition: losses add up. One rule for all measures in which that is a theorem for adaptively chosen losses.
 
-use super::tally::{add_times, bends_up, larger, plus_times, room};
+use super::tally::{add_times, bends_up, larger, plus_times, what_remains};
 use crate::{Adaptive, Interleaving, Loss, Measure, Rule, Tallied, Tally, Total, TotalLoss};
 use crate::{
     ApproxDp, ApproxZcdp, Epsilon, EpsilonDelta, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp,
@@ -50,8 +50,8 @@ use exact::Exact;
 ///     fn join(&self, one: &mut Bits, other: &Bits) {
 ///         if one.at_most(other) { *one = other.clone() }
 ///     }
-///     fn difference(&self, limit: &Bits, sum: &Bits) -> Option<Bits> {
-///         Some(Bits(Some(limit.0?.checked_sub(sum.0?)?)))
+///     fn difference(&self, budget: &Bits, sum: &Bits) -> Option<Bits> {
+///         Some(Bits(Some(budget.0?.checked_sub(sum.0?)?)))
 ///     }
 /// }
 ///
@@ -91,9 +91,9 @@ pub trait Additive: Measure {
         false
     }
 
-    /// The largest loss with `sum + loss ≤ limit`, or `None` if there is none. `limit` is not
+    /// The largest loss with `sum + loss ≤ budget`, or `None` if there is none. `budget` is not
     /// [infinity](Measure::infinity).
-    fn difference(&self, limit: &Self::Loss, sum: &Self::Loss) -> Option<Self::Loss>;
+    fn difference(&self, budget: &Self::Loss, sum: &Self::Loss) -> Option<Self::Loss>;
 }
 
 /// Basic composition: the total is the sum of the losses, exactly ([rounded up to a grid](Loss::on_grid) on which
@@ -158,16 +158,16 @@ impl<M: Additive> Adaptive for Basic<M> {
     }
 
     #[inline]
-    fn within(&self, tally: &Sum<M>, limit: &M::Loss) -> bool {
-        tally.sum.at_most(limit)
+    fn within(&self, tally: &Sum<M>, budget: &M::Loss) -> bool {
+        tally.sum.at_most(budget)
     }
 
-    fn room(&self, tally: &Sum<M>, limit: &M::Loss) -> Option<M::Loss> {
+    fn remaining_within(&self, tally: &Sum<M>, budget: &M::Loss) -> Option<M::Loss> {
         let infinity = self.0.infinity();
-        if infinity.at_most(limit) {
+        if infinity.at_most(budget) {
             return Some(infinity);
         }
-        self.0.difference(limit, &tally.sum)
+        self.0.difference(budget, &tally.sum)
     }
 }
 
@@ -233,8 +233,8 @@ macro_rules! scalar_sums {
                 bends_up(before.value(), middle.value(), after.value())
             }
 
-            fn difference(&self, limit: &$loss, sum: &$loss) -> Option<$loss> {
-                room(limit.value(), sum.value()).map($loss::new)
+            fn difference(&self, budget: &$loss, sum: &$loss) -> Option<$loss> {
+                what_remains(budget.value(), sum.value()).map($loss::new)
             }
         }
     )*};
@@ -267,9 +267,9 @@ macro_rules! delta_sums {
                         && bends_up(before.delta(), middle.delta(), after.delta())
             }
 
-            fn difference(&self, limit: &$loss, sum: &$loss) -> Option<$loss> {
-                let $value = room(limit.$value(), sum.$value())?;
-                Some($loss::saturating($value, room(limit.delta(), sum.delta())?))
+            fn difference(&self, budget: &$loss, sum: &$loss) -> Option<$loss> {
+                let $value = what_remains(budget.$value(), sum.$value())?;
+                Some($loss::saturating($value, what_remains(budget.delta(), sum.delta())?))
             }
         }
     )*};
@@ -302,9 +302,9 @@ impl Additive for RenyiDp {
         bends_up(before.epsilon(), middle.epsilon(), after.epsilon())
     }
 
-    fn difference(&self, limit: &RenyiEpsilon, sum: &RenyiEpsilon) -> Option<RenyiEpsilon> {
-        self.check(limit).ok()?;
-        room(limit.epsilon(), sum.epsilon()).map(|epsilon| self.loss(epsilon))
+    fn difference(&self, budget: &RenyiEpsilon, sum: &RenyiEpsilon) -> Option<RenyiEpsilon> {
+        self.check(budget).ok()?;
+        what_remains(budget.epsilon(), sum.epsilon()).map(|epsilon| self.loss(epsilon))
     }
 }
 
@@ -339,14 +339,14 @@ impl Additive for RenyiCurveDp {
         middle.matches(before) && middle.matches(after) && ends.zip(after.epsilons()).all(at_order)
     }
 
-    /// Where the limit is infinite, so is the difference.
-    fn difference(&self, limit: &RenyiCurve, sum: &RenyiCurve) -> Option<RenyiCurve> {
-        if !sum.at_most(limit) {
+    /// Where the budget is infinite, so is the difference.
+    fn difference(&self, budget: &RenyiCurve, sum: &RenyiCurve) -> Option<RenyiCurve> {
+        if !sum.at_most(budget) {
             return None;
         }
-        Some(limit.map(|i, limit| match limit.is_infinite() {
+        Some(budget.map(|i, budget| match budget.is_infinite() {
             true => Exact::INFINITY,
-            false => room(limit, &sum.epsilons()[i]).unwrap_or(Exact::ZERO),
+            false => what_remains(budget, &sum.epsilons()[i]).unwrap_or(Exact::ZERO),
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! Gaussian differential privacy composes in quadrature.
 
 use super::search::root_within;
-use super::tally::{room, square, tally};
+use super::tally::{square, tally, what_remains};
 use crate::{Adaptive, Mu, Tallied, Total, TotalLoss};
 use exact::Round;
 
@@ -41,18 +41,18 @@ impl Adaptive for GaussianComposition {
     }
 
     #[inline]
-    fn within(&self, tally: &SquareSum, limit: &Mu) -> bool {
-        // The root decides only where the square of the limit has too many digits to be exact.
-        tally.squares <= limit.value().mul(limit.value(), Round::Down)
-            || self.loss(tally).at_most(limit)
+    fn within(&self, tally: &SquareSum, budget: &Mu) -> bool {
+        // The root decides only where the square of the budget has too many digits to be exact.
+        tally.squares <= budget.value().mul(budget.value(), Round::Down)
+            || self.loss(tally).at_most(budget)
     }
 
-    fn room(&self, tally: &SquareSum, limit: &Mu) -> Option<Mu> {
-        let limit = limit.value().mul(limit.value(), Round::Down);
-        if limit.is_infinite() {
+    fn remaining_within(&self, tally: &SquareSum, budget: &Mu) -> Option<Mu> {
+        let budget = budget.value().mul(budget.value(), Round::Down);
+        if budget.is_infinite() {
             return Some(Mu::INFINITY);
         }
-        room(&limit, &tally.squares).map(|rest| Mu::new(root_within(&rest)))
+        what_remains(&budget, &tally.squares).map(|rest| Mu::new(root_within(&rest)))
     }
 }
 

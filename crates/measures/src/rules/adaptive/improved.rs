@@ -1,7 +1,7 @@
 //! Basic composition with the δs composed as probabilities of independent failures.
 
 use super::search::largest_admitted;
-use super::tally::{approx_rule, larger, room, tally};
+use super::tally::{approx_rule, larger, tally, what_remains};
 use crate::{Adaptive, EpsilonDelta, Loss, Tally, Total, TotalLoss};
 use exact::{Exact, Round};
 
@@ -43,21 +43,21 @@ impl Adaptive for ImprovedBasic {
         Total::new(EpsilonDelta::saturating(tally.epsilon.clone(), delta))
     }
 
-    fn within(&self, tally: &ImprovedSum, limit: &EpsilonDelta) -> bool {
+    fn within(&self, tally: &ImprovedSum, budget: &EpsilonDelta) -> bool {
         let basic = EpsilonDelta::saturating(tally.epsilon.clone(), tally.delta.clone());
-        basic.at_most(limit) || self.loss(tally).at_most(limit)
+        basic.at_most(budget) || self.loss(tally).at_most(budget)
     }
 
-    fn room(&self, tally: &ImprovedSum, limit: &EpsilonDelta) -> Option<EpsilonDelta> {
-        if limit.is_infinite() {
+    fn remaining_within(&self, tally: &ImprovedSum, budget: &EpsilonDelta) -> Option<EpsilonDelta> {
+        if budget.is_infinite() {
             return Some(EpsilonDelta::INFINITY);
         }
-        let epsilon = room(limit.epsilon(), &tally.epsilon)?;
+        let epsilon = what_remains(budget.epsilon(), &tally.epsilon)?;
         let loss = |delta: &Exact| EpsilonDelta::saturating(epsilon.clone(), delta.clone());
-        let admits = |delta: &Exact| self.within(&tally.after(&loss(delta), 1), limit);
-        let delta = largest_admitted(limit.delta(), admits)?;
+        let admits = |delta: &Exact| self.within(&tally.after(&loss(delta), 1), budget);
+        let delta = largest_admitted(budget.delta(), admits)?;
         // What the exact sum leaves may be above the largest float.
-        let basic = room(limit.delta(), &tally.delta).unwrap_or(Exact::ZERO);
+        let basic = what_remains(budget.delta(), &tally.delta).unwrap_or(Exact::ZERO);
         Some(loss(&larger(&delta, &basic)))
     }
 }

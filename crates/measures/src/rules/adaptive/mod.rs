@@ -6,7 +6,7 @@
 //! | basic | [`Basic`], [`ImprovedBasic`] | | [`TimeUniformBasic`] |
 //! | \[WRRW23\] | [`WhitehouseOdometer`] | [`WhitehouseFilter`] | |
 //! | through zCDP | [`ConcentratedOdometer`] | [`ConcentratedFilter`] | |
-//! | \[RRUV16\], filter | [`RogersFilter`] | | |
+//! | \[RRUV16\], filter | [`RogersLeastBudget`] | | |
 //! | \[RRUV16\], odometer | [`RogersOdometer`] | | [`TimeUniformRogers`] |
 //! | Rényi, zCDP, approximate zCDP | [`Basic`] | | |
 //! | Gaussian | [`GaussianComposition`] | | |
@@ -20,7 +20,7 @@ mod concentrated;
 mod gaussian;
 mod improved;
 mod rogers;
-mod rogers_filter;
+mod rogers_least_budget;
 mod rogers_odometer;
 mod search;
 mod slack;
@@ -34,7 +34,7 @@ pub use concentrated::{Concentrated, ConcentratedFilter, ConcentratedOdometer};
 pub use gaussian::{GaussianComposition, SquareSum};
 pub use improved::{ImprovedBasic, ImprovedSum};
 pub use rogers::RogersTally;
-pub use rogers_filter::RogersFilter;
+pub use rogers_least_budget::RogersLeastBudget;
 pub use rogers_odometer::RogersOdometer;
 pub use slack::{Concentration, SlackFilter, SlackGate, SlackOdometer, SlackTally};
 pub(crate) use tally::{add_times, on_grid};

@@ -2,7 +2,7 @@
 
 use super::rogers::{RogersTally, deviation, ln_2, log_delta, rough_deviation};
 use super::search::{half, largest_admitted};
-use super::tally::{approx_rule, room};
+use super::tally::{approx_rule, what_remains};
 use crate::{Adaptive, EpsilonDelta, RuleError, Tally, Total, TotalLoss};
 use exact::{Exact, Round};
 use std::sync::Arc;
@@ -118,14 +118,14 @@ impl Adaptive for RogersOdometer {
         })
     }
 
-    fn room(&self, tally: &RogersTally, limit: &EpsilonDelta) -> Option<EpsilonDelta> {
-        if limit.is_infinite() {
+    fn remaining_within(&self, tally: &RogersTally, budget: &EpsilonDelta) -> Option<EpsilonDelta> {
+        if budget.is_infinite() {
             return Some(EpsilonDelta::INFINITY);
         }
-        let delta = room(&self.children, tally.delta())?;
+        let delta = what_remains(&self.children, tally.delta())?;
         let loss = |epsilon: &Exact| EpsilonDelta::saturating(epsilon.clone(), delta.clone());
-        let epsilon = largest_admitted(limit.epsilon(), |epsilon| {
-            self.within(&tally.after(&loss(epsilon), 1), limit)
+        let epsilon = largest_admitted(budget.epsilon(), |epsilon| {
+            self.within(&tally.after(&loss(epsilon), 1), budget)
         })?;
         Some(loss(&epsilon))
     }

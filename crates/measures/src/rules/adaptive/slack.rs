@@ -3,7 +3,7 @@
 //! and the function are is the [`Concentration`]: [`Whitehouse`](super::Whitehouse) or
 //! [`Concentrated`](super::Concentrated).
 
-use super::tally::{approx_rule, room, tally};
+use super::tally::{approx_rule, tally, what_remains};
 use crate::{Adaptive, EpsilonDelta, FilterRule, RuleError, Total, TotalLoss};
 use exact::{Exact, Round};
 use std::fmt::Debug;
@@ -104,8 +104,8 @@ impl<C: Concentration> FilterRule for SlackFilter<C> {
     }
 
     fn remaining(&self, gate: &SlackGate, tally: &SlackTally<C>) -> Option<EpsilonDelta> {
-        let epsilon = C::largest(&room(&gate.sum, &tally.sum)?);
-        let delta = room(&gate.delta, &tally.delta)?;
+        let epsilon = C::largest(&what_remains(&gate.sum, &tally.sum)?);
+        let delta = what_remains(&gate.delta, &tally.delta)?;
         Some(EpsilonDelta::saturating(epsilon, delta))
     }
 
@@ -168,23 +168,27 @@ impl<C: Concentration> Adaptive for SlackOdometer<C> {
         })
     }
 
-    fn within(&self, tally: &SlackTally<C>, limit: &EpsilonDelta) -> bool {
-        // Two sufficient conditions for one inequality; the second is the one that `room` solves.
-        self.loss(tally).at_most(limit)
+    fn within(&self, tally: &SlackTally<C>, budget: &EpsilonDelta) -> bool {
+        // Two sufficient conditions for one inequality; the second is the one that `remaining_within` solves.
+        self.loss(tally).at_most(budget)
             || tally.delta <= self.children
-                && self.delta <= *limit.delta()
-                && tally.sum <= C::threshold(&self.log, limit.epsilon())
+                && self.delta <= *budget.delta()
+                && tally.sum <= C::threshold(&self.log, budget.epsilon())
     }
 
-    fn room(&self, tally: &SlackTally<C>, limit: &EpsilonDelta) -> Option<EpsilonDelta> {
-        if limit.is_infinite() {
+    fn remaining_within(
+        &self,
+        tally: &SlackTally<C>,
+        budget: &EpsilonDelta,
+    ) -> Option<EpsilonDelta> {
+        if budget.is_infinite() {
             return Some(EpsilonDelta::INFINITY);
         }
-        if self.delta > *limit.delta() {
+        if self.delta > *budget.delta() {
             return None;
         }
-        let delta = room(&self.children, &tally.delta)?;
-        let rest = room(&C::threshold(&self.log, limit.epsilon()), &tally.sum)?;
+        let delta = what_remains(&self.children, &tally.delta)?;
+        let rest = what_remains(&C::threshold(&self.log, budget.epsilon()), &tally.sum)?;
         Some(EpsilonDelta::saturating(C::largest(&rest), delta))
     }
 }

@@ -103,9 +103,9 @@ pub(crate) fn on_grid(x: Exact) -> Exact {
     }
 }
 
-/// The largest entry that a sum can take and stay within `limit`. It is on the grid, so it enters as it is.
-pub(crate) fn room(limit: &Exact, sum: &Exact) -> Option<Exact> {
-    limit.on_grid(Round::Down).checked_sub(sum)
+/// The largest entry that a sum can take and stay within `budget`. It is on the grid, so it enters as it is.
+pub(crate) fn what_remains(budget: &Exact, sum: &Exact) -> Option<Exact> {
+    budget.on_grid(Round::Down).checked_sub(sum)
 }
 
 /// Whether `2·middle ≤ before + after`.

@@ -62,7 +62,7 @@ pub enum Method {
     Equal,
     /// Few different ε: all outcomes are enumerated, at most `1e-12` above the exact value.
     Enumerated,
-    /// More than `2^32` equal or too many different ε: the zCDP bound, valid but not optimal. The rule `Certified` of the
+    /// More than `2^32` equal or too many different ε: the zCDP bound, valid but not optimal. The rule `CertifiedApprox` of the
     /// crate `accountant` is optimal up to a relative `1e-5` there.
     Concentrated,
 }

@@ -2,7 +2,7 @@
 
 use super::rogers::{RogersTally, deviation, ln_2, log_delta, rough_deviation};
 use super::search::{half, largest_admitted};
-use super::tally::{approx_rule, room};
+use super::tally::{approx_rule, what_remains};
 use crate::{Adaptive, EpsilonDelta, RuleError, Tally, Total, TotalLoss};
 use exact::{Exact, Round};
 
@@ -18,15 +18,15 @@ use exact::{Exact, Round};
 /// rounded up.
 ///
 /// ```
-/// use measures::adaptive::RogersFilter;
+/// use measures::adaptive::RogersLeastBudget;
 /// use measures::{FilterRule, Tallied, Tally};
-/// let rule = RogersFilter::new("1e-6".parse()?)?;
+/// let rule = RogersLeastBudget::new("1e-6".parse()?)?;
 /// let gate = rule.open(&"(1, 1e-6)".parse()?)?;
 /// assert!(rule.fits(&gate, &rule.start().after(&"(0.01, 0)".parse()?, 120)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct RogersFilter {
+pub struct RogersLeastBudget {
     delta: Exact,
     children: Exact,
     /// `ln(2/δ_g)`.
@@ -35,14 +35,14 @@ pub struct RogersFilter {
     constant: (Exact, Exact),
 }
 
-impl RogersFilter {
+impl RogersLeastBudget {
     /// The filter with this δ_g, above 0 and below 1/e. Budgets have at least this δ.
     pub fn new(delta: Exact) -> Result<Self, RuleError> {
         let log = log_delta(&delta)?;
         let lower = delta.neg_ln(Round::Down).unwrap_or(Exact::ZERO);
         let factor = Exact::ratio(2804, 100).unwrap_or(Exact::INFINITY);
         let constant = (lower.mul(&factor, Round::Down), log.mul(&factor, Round::Up));
-        Ok(RogersFilter {
+        Ok(RogersLeastBudget {
             children: half(&delta, Round::Down),
             log: log + ln_2(),
             constant,
@@ -104,9 +104,9 @@ impl RogersFilter {
     }
 }
 
-approx_rule!(RogersFilter, RogersTally);
+approx_rule!(RogersLeastBudget, RogersTally);
 
-impl Adaptive for RogersFilter {
+impl Adaptive for RogersLeastBudget {
     fn loss(&self, tally: &RogersTally) -> Total<TotalLoss<Self>> {
         Total::new(match tally.launched() {
             false => EpsilonDelta::ZERO,
@@ -115,22 +115,22 @@ impl Adaptive for RogersFilter {
         })
     }
 
-    fn within(&self, tally: &RogersTally, limit: &EpsilonDelta) -> bool {
+    fn within(&self, tally: &RogersTally, budget: &EpsilonDelta) -> bool {
         !tally.launched()
-            || limit.is_infinite()
+            || budget.is_infinite()
             || *tally.delta() <= self.children
-                && self.delta <= *limit.delta()
-                && self.k(tally, limit.epsilon()) <= *limit.epsilon()
+                && self.delta <= *budget.delta()
+                && self.k(tally, budget.epsilon()) <= *budget.epsilon()
     }
 
-    fn room(&self, tally: &RogersTally, limit: &EpsilonDelta) -> Option<EpsilonDelta> {
-        if limit.is_infinite() {
+    fn remaining_within(&self, tally: &RogersTally, budget: &EpsilonDelta) -> Option<EpsilonDelta> {
+        if budget.is_infinite() {
             return Some(EpsilonDelta::INFINITY);
         }
-        let delta = room(&self.children, tally.delta())?;
+        let delta = what_remains(&self.children, tally.delta())?;
         let loss = |epsilon: &Exact| EpsilonDelta::saturating(epsilon.clone(), delta.clone());
-        let epsilon = largest_admitted(limit.epsilon(), |epsilon| {
-            self.within(&tally.after(&loss(epsilon), 1), limit)
+        let epsilon = largest_admitted(budget.epsilon(), |epsilon| {
+            self.within(&tally.after(&loss(epsilon), 1), budget)
         })?;
         Some(loss(&epsilon))
     }
