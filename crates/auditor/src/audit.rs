@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use queryable::{AskError, Exchange, Root};
+use queryable::{AskError, Root};
 
 use crate::{
     concurrent::{DEFAULT_TURNS, Part, in_any_order, in_few_turns, in_order},
@@ -15,7 +15,7 @@ use crate::{
     merge::{Merger, Pair},
     progress::Progress,
     report::Report,
-    system::{Input, System, player},
+    system::{History, Input, System, player},
 };
 
 /// How many rounds a history may have: attacks are trees, and are walked recursively.
@@ -186,11 +186,11 @@ impl<B> Audit<B> {
         S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
-        O: Fn(&[Exchange<S::Query, S::Answer>]) -> Vec<S::Query> + Sync,
+        O: Fn(&History<S>) -> Vec<S::Query> + Sync,
     {
         check_depth(depth)?;
         let progress = Progress::new("runs");
-        let offer = |history: &[Exchange<S::Query, S::Answer>]| {
+        let offer = |history: &History<S>| {
             let cut_off = history.len() == depth;
             Offer {
                 part: 0,
@@ -281,7 +281,7 @@ impl<B> Audit<B> {
         S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
         B2: Fn(Input, &Root) -> Result<S, AskError> + Sync,
-        O: Fn(&[Exchange<S::Query, S::Answer>]) -> Offer<S::Query> + Sync,
+        O: Fn(&History<S>) -> Offer<S::Query> + Sync,
     {
         let limits = self.limits;
         let one = |input| explore(build, offer, input, &limits, memory, progress);

@@ -18,7 +18,7 @@ use crate::{
     limits::{Limits, Memory, Meter, heap},
     progress::Progress,
     rerun::{Path, Reruns},
-    system::{Input, Seat, System},
+    system::{History, Input, Seat, System},
     weigh,
 };
 
@@ -138,7 +138,7 @@ where
     S::Query: Clone + PartialEq,
     S::Answer: Clone + Ord,
     B: Fn(Input, &Root) -> Result<S, AskError>,
-    O: Fn(&[Exchange<S::Query, S::Answer>]) -> Offer<S::Query>,
+    O: Fn(&History<S>) -> Offer<S::Query>,
 {
     let mut tree = Tree {
         nodes: Vec::new(),

@@ -106,5 +106,5 @@ pub use measurement::{
 pub use profile::{DirectedProfile, Direction, Piece};
 pub use report::{Report, Stats};
 pub use statistical::{Evidence, Sampling};
-pub use system::{Input, System, player};
+pub use system::{History, Input, System, player};
 pub use truncated::{ReportsLoss, Shown, Truncated};

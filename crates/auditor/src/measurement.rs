@@ -16,7 +16,7 @@ use crate::{
     claims::{Claim, Verdict},
     error::AuditError,
     report::Report,
-    system::{Input, System, contained, player},
+    system::{History, Input, System, contained, player},
 };
 
 /// Audits a measurement on two data sets that differ in one record: one is added or removed, or replaced, as the metric of
@@ -151,7 +151,7 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
     ) -> AuditedAs<M, P>
     where
         P: System<Query: Clone + PartialEq + Send, Answer: Clone + Ord + Send>,
-        O: Fn(&[Exchange<P::Query, P::Answer>]) -> Vec<P::Query> + Sync,
+        O: Fn(&History<P>) -> Vec<P::Query> + Sync,
         M::Loss: Claim<P::Query, P::Answer>,
     {
         let claimed = self.claimed()?;

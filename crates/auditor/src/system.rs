@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use queryable::{
-    AskError, Queryable, Root,
+    AskError, Exchange, Queryable, Root,
     compose::{Numbered, Numbering, Routed},
 };
 
@@ -57,6 +57,9 @@ pub trait System {
     /// Asks. Errors are answers: the analyst sees them.
     fn ask(&mut self, query: Self::Query) -> Result<Self::Answer, AskError>;
 }
+
+/// What happened so far: queries with their answers, in order.
+pub type History<S> = [Exchange<<S as System>::Query, <S as System>::Answer>];
 
 impl<Q, A> System for Queryable<Q, A> {
     type Query = Q;

@@ -38,11 +38,14 @@ pub const SCALE_BITS: u32 = 40;
 /// # Errors
 /// [`BuildError::NoScale`] if no scale is within the budget, with what `with_scale` said at the largest one;
 /// [`BuildError::AnyScale`] if every scale is.
-pub fn calibrate<S: Space, M: Measure, A: 'static>(
+pub fn calibrate<S: Space, M: Measure, A: 'static, F>(
     d_in: &S::Distance,
     budget: &M::Loss,
-    with_scale: impl Fn(Exact) -> Result<Measurement<S, M, A>, BuildError>,
-) -> Result<Measurement<S, M, A>, BuildError> {
+    with_scale: F,
+) -> Result<Measurement<S, M, A>, BuildError>
+where
+    F: Fn(Exact) -> Result<Measurement<S, M, A>, BuildError>,
+{
     let build = |scale: &Exact| {
         let measurement = with_scale(scale.clone())?;
         let loss = measurement.map().loss(d_in).map_err(BuildError::failed)?;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use continual::streams::{Change, Continual, Streams};
+use continual::streams::{Continual, Increment, Streams};
 use exact::Exact;
 use measures::{L1Distance, PrivacyMap, PureDp};
 use odometer::Measurement;
@@ -48,7 +48,7 @@ pub struct Update {
 }
 
 /// The threshold is the analyst's, and the same in neighbouring streams.
-impl Change for Update {
+impl Increment for Update {
     fn change(&self, other: &Self) -> Option<Exact> {
         (self.threshold == other.threshold).then(|| Exact::from(self.by.abs_diff(other.by)))
     }

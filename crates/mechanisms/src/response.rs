@@ -137,13 +137,16 @@ pub fn randomized_response_for_epsilon(
     randomized_response(truth_for(epsilon)?)
 }
 
-fn of_bit<M: Measure, A: 'static>(
+fn of_bit<M: Measure, A: 'static, F>(
     name: &'static str,
     measure: M,
     loss: M::Loss,
     law: Truth,
-    function: impl Fn(&Truth, bool, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync + 'static,
-) -> OfBit<M, A> {
+    function: F,
+) -> OfBit<M, A>
+where
+    F: Fn(&Truth, bool, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync + 'static,
+{
     let map = PrivacyMap::constant_up_to(measure, Neighbouring, loss);
     let words = law.words.clone().into_iter();
     let measurement = Measurement::new(name, Any::with(Neighbours), map, move |bit, scope| {

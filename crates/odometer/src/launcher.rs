@@ -6,7 +6,7 @@ use measures::{FilterRule, FixedRule, Measure};
 use queryable::{AskError, Scope};
 
 use crate::{
-    account::settling::Kind,
+    account::ascent::Kind,
     compositor::Composition,
     error::LaunchError,
     measurement::{Head, Measurement},

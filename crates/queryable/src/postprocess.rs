@@ -213,15 +213,17 @@ where
 /// assert_eq!(text.ask("four".into())?, "8");
 /// # Ok::<(), queryable::AskError>(())
 /// ```
-pub fn translate<Q, A, InnerQ, InnerA>(
-    query: impl FnMut(Q) -> InnerQ + Send + 'static,
-    answer: impl FnMut(InnerA) -> A + Send + 'static,
+pub fn translate<Q, A, InnerQ, InnerA, F, G>(
+    query: F,
+    answer: G,
 ) -> impl PostProcessor<Query = Q, Answer = A, InnerQuery = InnerQ, InnerAnswer = InnerA>
 where
     Q: 'static,
     A: 'static,
     InnerQ: 'static,
     InnerA: 'static,
+    F: FnMut(Q) -> InnerQ + Send + 'static,
+    G: FnMut(InnerA) -> A + Send + 'static,
 {
     Translate {
         query,

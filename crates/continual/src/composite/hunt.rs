@@ -25,6 +25,9 @@ pub struct Found<M> {
     pub pairs: Vec<Pair<M>>,
 }
 
+/// What a part of a composite could answer.
+pub type AnswersOf<C> = Vec<Result<<C as Composite>::PartAnswer, AskError>>;
+
 /// Follows a composite in lock step through all sequences of at most `length` of these pairs that are valid for
 /// `function`, with all answers that `answers` says a part could give to a query. What is sent to the parts must be valid
 /// for `parts`. Says in how many ways it can go.
@@ -38,7 +41,7 @@ pub fn hunt<C, F, G>(
     function: &F,
     parts: G,
     pairs: &[Pair<LeftOf<C>>],
-    answers: impl Fn(&C::PartQuery) -> Vec<Result<C::PartAnswer, AskError>>,
+    answers: impl Fn(&C::PartQuery) -> AnswersOf<C>,
     length: usize,
 ) -> Result<u64, Found<LeftOf<C>>>
 where
@@ -74,7 +77,7 @@ where
 /// Where the copies can be when they have answered to the left.
 fn every_answer<C, G>(
     start: (LockStep<C, G>, Move<C>),
-    answers: &impl Fn(&C::PartQuery) -> Vec<Result<C::PartAnswer, AskError>>,
+    answers: &impl Fn(&C::PartQuery) -> AnswersOf<C>,
 ) -> Result<Vec<LockStep<C, G>>, Fault>
 where
     C: Composite + Clone,

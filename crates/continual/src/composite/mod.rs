@@ -15,7 +15,7 @@ mod taint;
 
 use queryable::{AskError, Machine, Scope};
 
-pub use hunt::{Found, hunt};
+pub use hunt::{AnswersOf, Found, hunt};
 pub use lock_step::{Fault, LockStep};
 use taint::Origin;
 pub use taint::{Clean, Tainted};

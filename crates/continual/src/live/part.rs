@@ -1,7 +1,7 @@
 //! The parts of the data: their mechanisms, and what their losses are about.
 
 use measures::EpsilonDelta;
-use queryable::{Machine, Scope, compose::Part, machine};
+use queryable::{Machine, Scope, compose::BoxedMachine, machine};
 
 use crate::{
     pair::StreamMessage,
@@ -34,7 +34,7 @@ where
 /// updates of the [`ContributionBounds`](super::ContributionBounds).
 pub struct LivePart<U, Q, A> {
     pub(super) loss: EpsilonDelta,
-    pub(super) machine: Part<Live<U, Q>, A>,
+    pub(super) machine: BoxedMachine<Live<U, Q>, A>,
 }
 
 impl<U: 'static, Q: 'static, A: 'static> LivePart<U, Q, A> {

@@ -10,10 +10,11 @@ use queryable::guarded;
 
 use crate::{
     account::addresses::AddressMap,
+    account::ascent::{Below, Launch, Locked, Settled},
     account::bill::{Bill, Step},
     account::contained::Contained,
     account::planning::{Planned, PlannedParent},
-    account::settling::{Asked, Below, Launch, Locked, Parent, Payer, Settled},
+    account::settling::{Asked, Parent, Payer},
     error::LaunchError,
     remaining::Remaining,
     sync::{Mutex, lock},

@@ -5,6 +5,7 @@
 //! the loss ([`questions`]). Neither is held while a mechanism or anybody's map runs.
 
 mod addresses;
+pub(crate) mod ascent;
 pub(crate) mod bill;
 mod cap;
 mod contained;

@@ -25,6 +25,9 @@ pub(crate) enum Refused<T> {
     Full,
 }
 
+/// What was to be launched, and its price if it has one.
+type Asking<'a, R> = (&'a Arc<Description>, Option<&'a Quote<ChildLoss<R>>>);
+
 impl<T> Refused<T> {
     #[cold]
     pub(super) fn boxed(self) -> Box<Self> {
@@ -68,7 +71,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     /// A launch, with what it costs, over a budget at a distance.
     pub(crate) fn refusal(
         &self,
-        (launch, quote): (&Arc<Description>, Option<&Quote<ChildLoss<R>>>),
+        (launch, quote): Asking<'_, R>,
         (d_in, budget): (&MI::Distance, &TotalLoss<R>),
         remaining: Option<ChildLoss<R>>,
         spent: &Total<TotalLoss<R>>,

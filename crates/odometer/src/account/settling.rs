@@ -10,14 +10,15 @@
 //! it; all prices are asked for on another way up, before anybody locks, and then the accounts decide for good.
 
 use std::{
-    cell::{Cell, OnceCell, RefCell},
+    cell::{Cell, OnceCell},
     sync::Arc,
 };
 
 use measures::{ChildLoss, Measure, Metric, Tallied};
-use queryable::{Sequence, Turn, guarded};
+use queryable::{Turn, guarded};
 
 use crate::{
+    account::ascent::{Below, Kind, Launch, Locked, Settled},
     account::bill::{Bill, Quote, Step},
     account::contained::Contained,
     account::launches::Entry,
@@ -66,113 +67,6 @@ pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
 pub(crate) type Asked<'a, MI> = &'a dyn Fn(&<MI as Metric>::Distance) -> Option<Vec<Step>>;
 
 pub(crate) type Parent<MI, M> = Arc<dyn Payer<MI, M>>;
-
-/// All were charged, or nobody was.
-pub(crate) type Settled = Result<(), Box<LaunchError>>;
-
-/// Which kind of launch it is.
-#[derive(Clone, Copy)]
-pub(crate) enum Kind {
-    Plain,
-    /// A refusal leads to another try, so it halts no account.
-    Tentative,
-    /// Only a question: nobody is charged, and nobody halts.
-    Asked,
-    /// Only if exactly so many launches have been charged to the leaf's account.
-    After(u64),
-    /// So many launches that happened before a snapshot was taken: no quota applies.
-    Restored(u64),
-}
-
-/// A launch on its way up.
-pub(crate) struct Launch<'a> {
-    kind: Kind,
-    count: u64,
-    /// Whoever does not agree now will be asked again.
-    at_once: Cell<bool>,
-    /// The turn of the launch under every sequential account on the way, and how many there may be.
-    turns: RefCell<Vec<Turn>>,
-    sequential: Cell<usize>,
-    /// Whose rule is asked now.
-    at: Cell<&'a Arc<str>>,
-}
-
-impl<'a> Launch<'a> {
-    fn new(kind: Kind, at: &'a Arc<str>) -> Self {
-        Self {
-            kind,
-            count: match kind {
-                Kind::Restored(count) => count,
-                Kind::Plain | Kind::Tentative | Kind::Asked | Kind::After(_) => 1,
-            },
-            at_once: Cell::new(true),
-            turns: RefCell::default(),
-            sequential: Cell::new(0),
-            at: Cell::new(at),
-        }
-    }
-
-    /// Is everybody charged once all have agreed?
-    #[inline]
-    fn charges(&self) -> bool {
-        !matches!(self.kind, Kind::Asked)
-    }
-
-    /// Does a refusal halt accounts of the halting form?
-    fn may_halt(&self) -> bool {
-        !self.at_once.get() && !matches!(self.kind, Kind::Tentative | Kind::Asked)
-    }
-
-    /// Takes the turn for which [room was made](Self::expect_turn).
-    #[inline(never)]
-    fn take_turn(&self, sequence: &Sequence) {
-        self.turns.borrow_mut().push(sequence.begin_next());
-    }
-
-    /// Makes room for one more turn.
-    #[inline(never)]
-    fn expect_turn(&self) {
-        self.sequential.update(|turns| turns + 1);
-        self.turns.borrow_mut().reserve(self.sequential.get());
-    }
-}
-
-/// All accounts below are locked, and have agreed. They are charged if all above agree, too, and unlocked in any case.
-pub(crate) struct Locked<'a>(Option<&'a mut dyn FnMut(bool)>);
-
-impl<'a> Locked<'a> {
-    #[inline]
-    fn new(unlock: &'a mut dyn FnMut(bool)) -> Self {
-        Self(Some(unlock))
-    }
-
-    /// Charges them if all have agreed.
-    #[inline]
-    fn unlock(&mut self, agreed: bool) {
-        if let Some(unlock) = self.0.take() {
-            unlock(agreed);
-        }
-    }
-}
-
-impl Drop for Locked<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.unlock(false);
-    }
-}
-
-/// The accounts below, which know their prices and lock first.
-pub(crate) trait Below {
-    fn lock_then(&self, above: &mut dyn FnMut(Locked<'_>) -> Settled) -> Settled;
-}
-
-/// Below the leaf's account there is only whoever wants to know whether all were charged.
-impl Below for Cell<bool> {
-    fn lock_then(&self, above: &mut dyn FnMut(Locked<'_>) -> Settled) -> Settled {
-        above(Locked::new(&mut |agreed| self.set(agreed)))
-    }
-}
 
 /// An account that knows its price, and the accounts below it.
 struct Level<'a, 'l, MI: Metric, R: Tallied> {

@@ -8,8 +8,8 @@ use measures::{
 };
 
 use crate::{
+    account::ascent::Kind,
     account::questions::{Bookmark, Listed},
-    account::settling::Kind,
     error::{LaunchError, OpenError},
     launcher::{Run, answered},
     measurement::{Head, Measurement},

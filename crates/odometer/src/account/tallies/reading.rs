@@ -5,11 +5,12 @@ use std::mem;
 use measures::Tally;
 
 use super::{
-    Contradiction, Group, Launch, Node, Parted, Tallies, at_sizes_above, empty, monotone, sum,
+    Contradiction, Parted, Tallies,
+    node::{Group, Launch, Node, at_sizes_above, empty},
 };
 use crate::{
     account::bill::{Quote, Step},
-    partition::split::Curve,
+    partition::split::{Curve, monotone, sum},
 };
 
 impl<T: Tally> Tallies<T> {

@@ -1,5 +1,7 @@
 //! Measurements: an input space, a function and a privacy map (\[HST+23\] §5.1). The answer may be a queryable.
 
+mod head;
+
 use std::{
     borrow::{Borrow, Cow},
     fmt,
@@ -7,13 +9,13 @@ use std::{
 };
 
 use measures::{Conversion, GroupPrivacy, MAX_LINKS, Measure, PrivacyMap};
-use queryable::{AskError, PostProcessor, Queryable, Root, Scope, guarded};
+use queryable::{AskError, PostProcessor, Queryable, Root, Scope};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::head::Head;
 use crate::{
-    account::bill::Bill,
     error::LaunchError,
-    space::{Connected, Space, check_contains, check_same},
+    space::{Connected, Space, check_contains},
     transformation::linked,
 };
 
@@ -37,7 +39,6 @@ impl fmt::Display for Description {
     }
 }
 
-type Ready = dyn Fn() -> Result<(), AskError> + Send + Sync;
 pub(crate) type Function<X, A> =
     dyn Fn(&Arc<X>, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync;
 
@@ -80,104 +81,6 @@ pub struct Measurement<S: Space, M: Measure, A>(Arc<Inner<S, M, A>>);
 struct Inner<S: Space, M: Measure, A> {
     head: Head<S, M>,
     function: Arc<Function<S::Data, A>>,
-}
-
-/// All of a measurement but its function: what decides whether it is launched.
-pub struct Head<S: Space, M: Measure> {
-    space: S,
-    map: PrivacyMap<S::Metric, M>,
-    /// The map and the description, as accounts take them.
-    bill: Bill<S::Metric, M>,
-    /// How many combinators it is made by.
-    links: u16,
-    /// Whether it can be launched now.
-    ready: Option<Arc<Ready>>,
-}
-
-impl<S: Space, M: Measure> Head<S, M> {
-    fn new(
-        space: S,
-        map: PrivacyMap<S::Metric, M>,
-        description: Arc<Description>,
-        links: u16,
-        ready: Option<Arc<Ready>>,
-    ) -> Self {
-        // Known here once, and not looked up at every launch.
-        let links = match map.is_too_deep() {
-            true => MAX_LINKS + 1,
-            false => links,
-        };
-        Self {
-            space,
-            bill: Bill::direct(description, map.clone()),
-            map,
-            links,
-            ready,
-        }
-    }
-
-    /// The same under another description.
-    fn described(&self, description: Description) -> Self {
-        let (space, map, ready) = (self.space.clone(), self.map.clone(), self.ready.clone());
-        Self::new(space, map, Arc::new(description), self.links, ready)
-    }
-
-    pub(crate) fn bill(&self) -> &Bill<S::Metric, M> {
-        &self.bill
-    }
-
-    pub(crate) fn description(&self) -> &Arc<Description> {
-        self.bill.description()
-    }
-
-    pub(crate) fn measure(&self) -> &M {
-        self.map.measure()
-    }
-
-    /// What it costs at this distance, as accounts count it.
-    pub(crate) fn loss(&self, d_in: &S::Distance) -> Result<M::Loss, LaunchError> {
-        let quote = self.bill.quoted(d_in)?;
-        Ok(quote
-            .leaf()
-            .cloned()
-            .unwrap_or_else(|| self.measure().infinity()))
-    }
-
-    fn check_depth(&self) -> Result<(), LaunchError> {
-        if self.links > MAX_LINKS {
-            return Err(LaunchError::TooDeep { limit: MAX_LINKS });
-        }
-        Ok(())
-    }
-
-    /// May it be launched from this root, on data of this space, under an account in this measure?
-    pub(crate) fn check_fits(
-        &self,
-        root: &Root,
-        space: &S,
-        measure: &M,
-    ) -> Result<(), LaunchError> {
-        root.check().map_err(LaunchError::Unusable)?;
-        self.check_depth()?;
-        check_same(space, &self.space)?;
-        if *self.measure() != *measure {
-            let (ours, theirs) = (format!("{measure:?}"), format!("{:?}", self.measure()));
-            return Err(LaunchError::Measure { ours, theirs });
-        }
-        match &self.ready {
-            None => Ok(()),
-            Some(ready) => self.check_ready(&**ready),
-        }
-    }
-
-    #[cold]
-    fn check_ready(&self, ready: &Ready) -> Result<(), LaunchError> {
-        let asked = guarded(ready).and_then(|ready| ready);
-        asked.map_err(|reason| LaunchError::NotReady {
-            launch: self.description().to_string(),
-            reason,
-        })
-    }
 }
 
 impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {

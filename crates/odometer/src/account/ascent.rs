@@ -1,0 +1,117 @@
+//! A launch on its way up the tree of accounts, and the locks that those below it hold.
+
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+};
+
+use queryable::{Sequence, Turn};
+
+use crate::error::LaunchError;
+
+/// All were charged, or nobody was.
+pub(crate) type Settled = Result<(), Box<LaunchError>>;
+
+/// Which kind of launch it is.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Plain,
+    /// A refusal leads to another try, so it halts no account.
+    Tentative,
+    /// Only a question: nobody is charged, and nobody halts.
+    Asked,
+    /// Only if exactly so many launches have been charged to the leaf's account.
+    After(u64),
+    /// So many launches that happened before a snapshot was taken: no quota applies.
+    Restored(u64),
+}
+
+/// A launch on its way up.
+pub(crate) struct Launch<'a> {
+    pub(super) kind: Kind,
+    pub(super) count: u64,
+    /// Whoever does not agree now will be asked again.
+    pub(super) at_once: Cell<bool>,
+    /// The turn of the launch under every sequential account on the way, and how many there may be.
+    pub(super) turns: RefCell<Vec<Turn>>,
+    sequential: Cell<usize>,
+    /// Whose rule is asked now.
+    pub(super) at: Cell<&'a Arc<str>>,
+}
+
+impl<'a> Launch<'a> {
+    pub(super) fn new(kind: Kind, at: &'a Arc<str>) -> Self {
+        Self {
+            kind,
+            count: match kind {
+                Kind::Restored(count) => count,
+                Kind::Plain | Kind::Tentative | Kind::Asked | Kind::After(_) => 1,
+            },
+            at_once: Cell::new(true),
+            turns: RefCell::default(),
+            sequential: Cell::new(0),
+            at: Cell::new(at),
+        }
+    }
+
+    /// Is everybody charged once all have agreed?
+    #[inline]
+    pub(super) fn charges(&self) -> bool {
+        !matches!(self.kind, Kind::Asked)
+    }
+
+    /// Does a refusal halt accounts of the halting form?
+    pub(super) fn may_halt(&self) -> bool {
+        !self.at_once.get() && !matches!(self.kind, Kind::Tentative | Kind::Asked)
+    }
+
+    /// Takes the turn for which [room was made](Self::expect_turn).
+    #[inline(never)]
+    pub(super) fn take_turn(&self, sequence: &Sequence) {
+        self.turns.borrow_mut().push(sequence.begin_next());
+    }
+
+    /// Makes room for one more turn.
+    #[inline(never)]
+    pub(super) fn expect_turn(&self) {
+        self.sequential.update(|turns| turns + 1);
+        self.turns.borrow_mut().reserve(self.sequential.get());
+    }
+}
+
+/// All accounts below are locked, and have agreed. They are charged if all above agree, too, and unlocked in any case.
+pub(crate) struct Locked<'a>(Option<&'a mut dyn FnMut(bool)>);
+
+impl<'a> Locked<'a> {
+    #[inline]
+    pub(super) fn new(unlock: &'a mut dyn FnMut(bool)) -> Self {
+        Self(Some(unlock))
+    }
+
+    /// Charges them if all have agreed.
+    #[inline]
+    pub(super) fn unlock(&mut self, agreed: bool) {
+        if let Some(unlock) = self.0.take() {
+            unlock(agreed);
+        }
+    }
+}
+
+impl Drop for Locked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.unlock(false);
+    }
+}
+
+/// The accounts below, which know their prices and lock first.
+pub(crate) trait Below {
+    fn lock_then(&self, above: &mut dyn FnMut(Locked<'_>) -> Settled) -> Settled;
+}
+
+/// Below the leaf's account there is only whoever wants to know whether all were charged.
+impl Below for Cell<bool> {
+    fn lock_then(&self, above: &mut dyn FnMut(Locked<'_>) -> Settled) -> Settled {
+        above(Locked::new(&mut |agreed| self.set(agreed)))
+    }
+}

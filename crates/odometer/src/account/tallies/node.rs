@@ -1,0 +1,275 @@
+//! Data and their partitions as a tree: what was launched in each part, and what one more launch would change.
+
+use std::mem;
+
+use measures::Tally;
+
+use super::{Changed, Contradiction};
+use crate::{
+    account::addresses::AddressMap,
+    account::bill::{PartQuote, Step},
+    partition::parts::{Parts, PartsPath},
+    partition::split::{Combine, Curve, Path, Tree, monotone, sum},
+};
+
+/// `n` launches: what each costs for every size of a change.
+pub(super) struct Launch<'a, T: Tally> {
+    pub(super) losses: &'a [T::Loss],
+    pub(super) n: u64,
+    pub(super) zero: &'a T,
+}
+
+impl<'a, T: Tally> Launch<'a, T> {
+    pub(super) fn new(losses: &'a [T::Loss], n: u64, zero: &'a T) -> Self {
+        Self { losses, n, zero }
+    }
+
+    pub(super) fn of(quote: &'a PartQuote<T::Loss>, n: u64, zero: &'a T) -> Self {
+        Self::new(&quote.losses, n, zero)
+    }
+}
+
+/// Data, or a part of them, and all partitions of them.
+#[derive(Clone, Debug)]
+pub(super) struct Node<T> {
+    /// The launches on these data themselves, for each size of a change of them.
+    pub(super) own: Curve<T>,
+    pub(super) groups: Vec<Group<T>>,
+    /// The group with this address; it keeps its id, so the address stays its own.
+    pub(super) index: AddressMap<usize, usize>,
+    pub(super) sums: Tree<T>,
+    /// The groups in which something was absorbed that the sums do not know yet.
+    pub(super) stale: Vec<usize>,
+}
+
+/// A partition.
+#[derive(Clone, Debug)]
+pub(super) struct Group<T> {
+    /// Of any launch in this partition.
+    pub(super) step: Step,
+    pub(super) parts: Vec<Node<T>>,
+    pub(super) index: AddressMap<u64, usize>,
+    pub(super) splits: Parts<T>,
+    /// The parts in which something was absorbed that the splits do not know yet.
+    pub(super) stale: Vec<usize>,
+}
+
+/// What one launch changes in a node.
+pub(crate) struct Change<T> {
+    total: Curve<T>,
+    place: Place<T>,
+}
+
+enum Place<T> {
+    Here(Curve<T>),
+    Below(Box<Below<T>>),
+}
+
+struct Below<T> {
+    step: Step,
+    group: usize,
+    /// The partition, if nothing was launched in it before.
+    new_group: Option<Group<T>>,
+    part: usize,
+    /// The part, if nothing was launched in it before.
+    new_part: Option<Node<T>>,
+    change: Change<T>,
+    splits: PartsPath<T>,
+    sums: Path<T>,
+}
+
+impl<T: Tally> Node<T> {
+    pub(super) fn new(own: Curve<T>) -> Self {
+        Self {
+            own,
+            groups: Vec::new(),
+            index: AddressMap::default(),
+            sums: Tree::new(Combine::Sum),
+            stale: Vec::new(),
+        }
+    }
+
+    /// What was charged for a change of one unit in this part: known where there is no other partition.
+    pub(super) fn along(&self, path: &[Step]) -> Option<T> {
+        let Some((step, path)) = path.split_first() else {
+            return sum(&self.own, self.sums.all()).first().cloned();
+        };
+        let mut charged = self.own.first()?.clone();
+        match self.groups.as_slice() {
+            [] => {}
+            [group] if group.step.group.address() == step.group.address() => {
+                if let Some(part) = group.index.get(&step.part) {
+                    charged.merge(&group.parts[*part].along(path)?);
+                }
+            }
+            _ => return None,
+        }
+        Some(charged)
+    }
+
+    /// What one launch changes in the data and all that is below.
+    pub(super) fn changed(
+        &self,
+        path: &[Step],
+        launch: &Launch<'_, T>,
+    ) -> Result<Changed<T>, Contradiction> {
+        let change = self.after(path, launch)?;
+        let total = change.total.first().ok_or(Contradiction)?.clone();
+        Ok(Changed { change, total })
+    }
+
+    fn after(&self, path: &[Step], launch: &Launch<'_, T>) -> Result<Change<T>, Contradiction> {
+        let Some((step, path)) = path.split_first() else {
+            return self.after_here(launch);
+        };
+        if step.units.len() != self.own.len() {
+            return Err(Contradiction);
+        }
+        let known = self.index.get(&step.group.address());
+        let number = known.copied().unwrap_or(self.groups.len());
+        let below = match self.groups.get(number) {
+            Some(group) => group.after(number, step, path, launch, &self.sums)?,
+            None => {
+                let group = Group::new(step);
+                let below = group.after(number, step, path, launch, &self.sums)?;
+                Below {
+                    new_group: Some(group),
+                    ..below
+                }
+            }
+        };
+        Ok(Change {
+            total: sum(&self.own, Some(&below.sums.all)),
+            place: Place::Below(Box::new(below)),
+        })
+    }
+
+    fn after_here(&self, launch: &Launch<'_, T>) -> Result<Change<T>, Contradiction> {
+        if launch.losses.len() != self.own.len() {
+            return Err(Contradiction);
+        }
+        let priced = self.own.iter().zip(launch.losses);
+        let own: Curve<T> = priced
+            .map(|(own, loss)| own.after(loss, launch.n))
+            .collect();
+        Ok(Change {
+            total: sum(&own, self.sums.all()),
+            place: Place::Here(own),
+        })
+    }
+
+    pub(super) fn make_room(&mut self, change: &mut Change<T>) {
+        let Place::Below(below) = &mut change.place else {
+            return;
+        };
+        self.sums.make_room(below.group, &mut below.sums);
+        let group = match &mut below.new_group {
+            Some(group) => {
+                self.groups.reserve(1);
+                self.index.reserve(1);
+                group
+            }
+            None => &mut self.groups[below.group],
+        };
+        group.splits.make_room(below.part, &mut below.splits);
+        let part = match &mut below.new_part {
+            Some(part) => {
+                group.parts.reserve(1);
+                group.index.reserve(1);
+                part
+            }
+            None => &mut group.parts[below.part],
+        };
+        part.make_room(&mut below.change);
+    }
+
+    pub(super) fn commit(&mut self, change: &mut Change<T>) {
+        let below = match &mut change.place {
+            Place::Here(own) => return mem::swap(&mut self.own, own),
+            Place::Below(below) => below,
+        };
+        if let Some(group) = below.new_group.take() {
+            self.index.insert(group.step.group.address(), below.group);
+            self.groups.push(group);
+        }
+        self.sums.commit(below.group, &mut below.sums);
+        let group = &mut self.groups[below.group];
+        if let Some(part) = below.new_part.take() {
+            group.index.insert(below.step.part, below.part);
+            group.parts.push(part);
+        }
+        group.splits.commit(below.part, &mut below.splits);
+        group.parts[below.part].commit(&mut below.change);
+    }
+}
+
+impl<T: Tally> Group<T> {
+    pub(super) fn new(step: &Step) -> Self {
+        let how = match (step.is_bounded(), step.sizes()) {
+            // As if all units fell on every part: more than any split.
+            (true, _) => Combine::Sum,
+            (false, 1) => Combine::Join,
+            (false, _) => Combine::Split,
+        };
+        Self {
+            step: step.clone(),
+            parts: Vec::new(),
+            index: AddressMap::default(),
+            splits: Parts::new(how),
+            stale: Vec::new(),
+        }
+    }
+
+    fn after(
+        &self,
+        group: usize,
+        step: &Step,
+        path: &[Step],
+        launch: &Launch<'_, T>,
+        sums: &Tree<T>,
+    ) -> Result<Below<T>, Contradiction> {
+        if step.units != self.step.units {
+            return Err(Contradiction);
+        }
+        let known = self.index.get(&step.part);
+        let part = known.copied().unwrap_or(self.parts.len());
+        let new_part = match self.parts.get(part) {
+            Some(_) => None,
+            None => Some(empty(step, launch.zero)),
+        };
+        let node = new_part.as_ref().or(self.parts.get(part));
+        let change = node.ok_or(Contradiction)?.after(path, launch)?;
+        let curve = monotone(change.total.clone());
+        let splits = self.splits.with(part, curve, launch.zero);
+        let total = at_sizes_above(&self.step, splits.all(), launch.zero);
+        Ok(Below {
+            step: step.clone(),
+            group,
+            new_group: None,
+            part,
+            new_part,
+            change,
+            splits,
+            sums: sums.with(group, total),
+        })
+    }
+}
+
+/// The worst split for each size of a change above.
+pub(super) fn at_sizes_above<T: Tally>(step: &Step, worst: &[T], zero: &T) -> Curve<T> {
+    let bounded = step.is_bounded();
+    let at = |units: &u32| match units {
+        0 => zero.clone(),
+        _ if bounded => worst.last().unwrap_or(zero).clone(),
+        units => worst
+            .get(*units as usize - 1)
+            .or(worst.last())
+            .unwrap_or(zero)
+            .clone(),
+    };
+    step.units.iter().map(at).collect()
+}
+
+pub(super) fn empty<T: Tally>(step: &Step, zero: &T) -> Node<T> {
+    Node::new(vec![zero.clone(); step.sizes()])
+}

@@ -1,0 +1,113 @@
+//! What a measurement says about itself before it runs: all that accounts and sessions look at.
+
+use std::sync::Arc;
+
+use measures::{MAX_LINKS, Measure, PrivacyMap};
+use queryable::{AskError, Root, guarded};
+
+use super::Description;
+use crate::{
+    account::bill::Bill,
+    error::LaunchError,
+    space::{Space, check_same},
+};
+
+type Ready = dyn Fn() -> Result<(), AskError> + Send + Sync;
+
+/// All of a measurement but its function: what decides whether it is launched.
+pub struct Head<S: Space, M: Measure> {
+    pub(super) space: S,
+    pub(super) map: PrivacyMap<S::Metric, M>,
+    /// The map and the description, as accounts take them.
+    bill: Bill<S::Metric, M>,
+    /// How many combinators it is made by.
+    pub(super) links: u16,
+    /// Whether it can be launched now.
+    pub(super) ready: Option<Arc<Ready>>,
+}
+
+impl<S: Space, M: Measure> Head<S, M> {
+    pub(super) fn new(
+        space: S,
+        map: PrivacyMap<S::Metric, M>,
+        description: Arc<Description>,
+        links: u16,
+        ready: Option<Arc<Ready>>,
+    ) -> Self {
+        // Known here once, and not looked up at every launch.
+        let links = match map.is_too_deep() {
+            true => MAX_LINKS + 1,
+            false => links,
+        };
+        Self {
+            space,
+            bill: Bill::direct(description, map.clone()),
+            map,
+            links,
+            ready,
+        }
+    }
+
+    /// The same under another description.
+    pub(super) fn described(&self, description: Description) -> Self {
+        let (space, map, ready) = (self.space.clone(), self.map.clone(), self.ready.clone());
+        Self::new(space, map, Arc::new(description), self.links, ready)
+    }
+
+    pub(crate) fn bill(&self) -> &Bill<S::Metric, M> {
+        &self.bill
+    }
+
+    pub(crate) fn description(&self) -> &Arc<Description> {
+        self.bill.description()
+    }
+
+    pub(crate) fn measure(&self) -> &M {
+        self.map.measure()
+    }
+
+    /// What it costs at this distance, as accounts count it.
+    pub(crate) fn loss(&self, d_in: &S::Distance) -> Result<M::Loss, LaunchError> {
+        let quote = self.bill.quoted(d_in)?;
+        Ok(quote
+            .leaf()
+            .cloned()
+            .unwrap_or_else(|| self.measure().infinity()))
+    }
+
+    pub(super) fn check_depth(&self) -> Result<(), LaunchError> {
+        if self.links > MAX_LINKS {
+            return Err(LaunchError::TooDeep { limit: MAX_LINKS });
+        }
+        Ok(())
+    }
+
+    /// May it be launched from this root, on data of this space, under an account in this measure?
+    pub(crate) fn check_fits(
+        &self,
+        root: &Root,
+        space: &S,
+        measure: &M,
+    ) -> Result<(), LaunchError> {
+        root.check().map_err(LaunchError::Unusable)?;
+        self.check_depth()?;
+        check_same(space, &self.space)?;
+        if *self.measure() != *measure {
+            let (ours, theirs) = (format!("{measure:?}"), format!("{:?}", self.measure()));
+            return Err(LaunchError::Measure { ours, theirs });
+        }
+        match &self.ready {
+            None => Ok(()),
+            Some(ready) => self.check_ready(&**ready),
+        }
+    }
+
+    #[cold]
+    fn check_ready(&self, ready: &Ready) -> Result<(), LaunchError> {
+        let asked = guarded(ready).and_then(|ready| ready);
+        asked.map_err(|reason| LaunchError::NotReady {
+            launch: self.description().to_string(),
+            reason,
+        })
+    }
+}

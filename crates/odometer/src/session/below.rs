@@ -1,0 +1,144 @@
+//! Sessions below a session: in the same measure, in another one, on transformed data.
+
+use std::sync::Arc;
+
+use measures::{Adaptive, Conversion, FilterRule, MAX_LINKS, Tallied};
+
+use super::{Session, data::Data, nested::Nested, watch::Fused};
+use crate::{
+    account::Account,
+    account::bill::Bill,
+    account::link::Link,
+    account::settling::Parent,
+    error::OpenError,
+    space::{Space, check_same},
+    transformation::Transformation,
+};
+
+impl<S: Space, R: Tallied> Session<S, R> {
+    /// Opens a session below this one in another measure. Every launch there is charged here with its own loss,
+    /// converted.
+    ///
+    /// ```
+    /// # use measures::{ApproxDp, Basic, PrivacyMap, PureDp, convert::PureToApprox};
+    /// # use odometer::{Measurement, Odometer, Records};
+    /// # let records = Records::<i64>::new();
+    /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// # let query = Measurement::new("query", records, map, |_, _| Ok(42));
+    /// let session = Odometer::new(records, Basic::new(ApproxDp)).open(vec![1, 2, 3])?;
+    /// let pure = session.nest_in(Basic::new(PureDp), PureToApprox)?;
+    /// pure.launch(&query)?;
+    /// assert_eq!(session.privacy_loss(&1)?.to_string(), "(0.1, 0)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// What a session has come to is a total, and a total is not the loss of a measurement: it cannot be charged onwards,
+    /// converted or not.
+    ///
+    /// ```compile_fail,E0277
+    /// # use measures::{Basic, GaussianDp, PrivacyMap, adaptive::GaussianComposition};
+    /// # use odometer::{Odometer, Records};
+    /// # let records = Records::<i64>::new();
+    /// let session = Odometer::new(records, GaussianComposition).open(vec![1, 2, 3]).unwrap();
+    /// let total = session.privacy_loss(&1).unwrap();
+    /// PrivacyMap::per_record(GaussianDp, total); // error: a `Total` is not the loss of a measurement
+    /// ```
+    ///
+    /// # Errors
+    /// [`OpenError::TooDeep`], [`OpenError::Unusable`], [`OpenError::Measure`] if the conversion is for other
+    /// parameters.
+    pub fn nest_in<R2, C>(&self, rule: R2, conversion: C) -> Result<Session<S, R2>, OpenError>
+    where
+        R2: Adaptive,
+        C: Conversion<From = R2::Child, To = R::Child>,
+    {
+        if conversion.to() != self.account.measure || conversion.from() != rule.child() {
+            return Err(OpenError::Measure {
+                ours: format!("{:?} from {:?}", self.account.measure, rule.child()),
+                theirs: format!("{:?} from {:?}", conversion.to(), conversion.from()),
+            });
+        }
+        let parent: Parent<S::Metric, R::Child> = self.account.clone();
+        let link = Link::new(parent, move |bill: &Bill<S::Metric, R2::Child>| {
+            bill.converted(&conversion)
+        });
+        self.child(
+            self.space.clone(),
+            self.data.clone(),
+            self.label(),
+            rule,
+            Arc::new(link),
+        )
+    }
+
+    /// Opens a session below this one on transformed data. Every launch there is charged here with its own loss at the
+    /// distance that the stability map gives. The data are transformed when the first launch needs them; if that fails,
+    /// everything on the data [stops](LaunchError::Stopped).
+    ///
+    /// # Errors
+    /// [`OpenError::Space`] if the transformation is for other data; [`OpenError::TooDeep`],
+    /// [`OpenError::Unusable`].
+    pub fn nest_after<T: Space>(
+        &self,
+        transformation: &Transformation<S, T>,
+    ) -> Result<Session<T, R>, OpenError> {
+        check_same(&self.space, transformation.input())?;
+        if transformation.links() > MAX_LINKS {
+            return Err(OpenError::TooDeep { limit: MAX_LINKS });
+        }
+        let stable = transformation.clone();
+        let stability: Arc<dyn Fn(&S::Distance) -> _ + Send + Sync> =
+            Arc::new(move |d_in: &_| stable.stability(d_in));
+        let pulled = Arc::clone(&stability);
+        let link = Link::new(self.payer(), move |bill: &Bill<T::Metric, R::Child>| {
+            bill.after(&stability)
+        });
+        let link = link.pulling(move |above, asked| asked(&pulled(above).ok()?));
+        let (before, transform) = (self.data.clone(), transformation.clone());
+        let fuse = self.fuse.clone();
+        let data = Data::derived(move || transform.apply_under(Some(&fuse), before.get()?));
+        let space = transformation.output().clone();
+        self.child(
+            space,
+            data,
+            self.label(),
+            self.account.rule.clone(),
+            Arc::new(link),
+        )
+    }
+
+    /// Opens a session whose launches are paid for by `payer`, with the same quota.
+    pub(crate) fn child<T: Space, R2: Tallied>(
+        &self,
+        space: T,
+        data: Data<T::Data>,
+        label: Arc<str>,
+        rule: R2,
+        payer: Parent<T::Metric, R2::Child>,
+    ) -> Result<Session<T, R2>, OpenError> {
+        let account = Account::new(label, rule, None, self.quota(), Some(payer))?;
+        self.child_of(space, data, account)
+    }
+
+    /// Opens a session with this account.
+    pub(crate) fn child_of<T: Space, R2: Tallied>(
+        &self,
+        space: T,
+        data: Data<T::Data>,
+        account: Account<T::Metric, R2>,
+    ) -> Result<Session<T, R2>, OpenError> {
+        self.openable()?;
+        let place = Fused {
+            root: self.root.branch().map_err(OpenError::Unusable)?,
+            fuse: self.fuse.clone(),
+        };
+        Ok(Session::new(space, data, place, account))
+    }
+}
+
+impl<S: Space, R: FilterRule> Session<S, R> {
+    /// Describes a session below this one, on the same data and with the same rule: [`Nested::open`] opens it.
+    pub fn nested(&self, name: impl Into<Arc<str>>) -> Nested<'_, S, R> {
+        Nested::new(self, name.into())
+    }
+}

@@ -1,0 +1,107 @@
+//! The shape of the library: files that hold one idea, signatures that can be read, one thing per public name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The library's own files: no tests, no benchmarks, nothing that only compiles other crates again.
+fn library() -> Vec<(String, String)> {
+    fn visit(folder: &Path, from: &Path, files: &mut Vec<(String, String)>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                visit(&path, from, files);
+            } else if name.ends_with(".rs") && name != "tests.rs" {
+                let place = path.strip_prefix(from).unwrap().display().to_string();
+                files.push((place, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let mut files = Vec::new();
+    for crate_ in std::fs::read_dir(&root).unwrap() {
+        let folder = crate_.unwrap().path();
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        if name != "bench" && name != "fuzzed" && !name.ends_with("-model") {
+            visit(&folder.join("src"), &root, &mut files);
+        }
+    }
+    files.sort();
+    assert!(files.len() > 100, "the library was found");
+    files
+}
+
+#[test]
+fn no_file_is_longer_than_400_lines() {
+    let lines = |(place, text): (String, String)| (text.lines().count(), place);
+    let long: Vec<_> = library().into_iter().map(lines).collect();
+    let long: Vec<_> = long.into_iter().filter(|(lines, _)| *lines > 400).collect();
+    assert!(long.is_empty(), "two ideas each: {long:?}");
+}
+
+/// What follows `fn`, in one line, up to its `where` or its body.
+fn signatures(text: &str) -> impl Iterator<Item = String> {
+    let code: Vec<&str> = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect();
+    let code = code.join("\n");
+    let starts: Vec<usize> = code.match_indices("fn ").map(|(at, _)| at).collect();
+    starts.into_iter().filter_map(move |at| {
+        let before = code[..at].chars().last();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+            return None;
+        }
+        let mut open = 0i32;
+        let end = code[at..].find(|c| {
+            open += match c {
+                '(' | '[' => 1,
+                ')' | ']' => -1,
+                _ => 0,
+            };
+            open == 0 && matches!(c, '{' | ';')
+        })?;
+        let line: Vec<&str> = code[at..at + end].split_whitespace().collect();
+        let line = line.join(" ");
+        Some(line.split(" where ").next().unwrap_or_default().to_owned())
+    })
+}
+
+#[test]
+fn no_signature_is_longer_than_200_characters() {
+    let mut seen = 0;
+    for (place, text) in library() {
+        for signature in signatures(&text) {
+            seen += 1;
+            assert!(signature.len() <= 200, "{place}: {signature}");
+        }
+    }
+    assert!(seen > 2000, "signatures were found: {seen}");
+}
+
+/// Types and traits that are public, at least within their crate's modules.
+fn public_names(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix("pub ")?;
+        let (kind, rest) = rest.split_once(' ')?;
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+        let named = end > 0; // what a macro names has no name here
+        (named && matches!(kind, "struct" | "enum" | "trait" | "type")).then(|| &rest[..end])
+    })
+}
+
+#[test]
+fn no_public_name_means_two_things() {
+    let files = library();
+    let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (place, text) in &files {
+        for name in public_names(text) {
+            places.entry(name).or_default().push(place);
+        }
+    }
+    assert!(places.len() > 300, "names were found: {}", places.len());
+    // Sealed traits are named by their idiom, and cannot be named from outside.
+    places.remove("Sealed");
+    places.retain(|_, places| places.len() > 1);
+    assert!(places.is_empty(), "{places:#?}");
+}
