@@ -25,8 +25,15 @@ impl Exact {
         (digits.len() <= most).then_some((digits, ten))
     }
 
-    /// The exact text.
-    pub(crate) fn text(&self) -> String {
+    /// The exact text: the same for ever, and what serde writes.
+    ///
+    /// ```
+    /// use exact::Exact;
+    /// let tenth: Exact = "0.10".parse()?;
+    /// assert_eq!(tenth.text(), "0.1");
+    /// # Ok::<(), exact::ExactError>(())
+    /// ```
+    pub fn text(&self) -> String {
         if self.is_infinite() {
             return "inf".to_owned();
         }

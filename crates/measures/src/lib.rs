@@ -34,6 +34,7 @@ mod approx;
 mod compare;
 pub mod convert;
 mod error;
+mod form;
 mod gaussian;
 mod group;
 mod into;
@@ -42,6 +43,7 @@ mod loss;
 mod map;
 mod measure;
 mod metric;
+mod name;
 mod profile;
 mod pure;
 mod renyi;
@@ -55,15 +57,17 @@ pub use approx::{ApproxDp, EpsilonDelta};
 pub use compare::{Compared, Comparison, compare};
 pub use convert::{Conversion, ConvertsTotals};
 pub use error::{LossError, MapError, RuleError};
+pub use form::Form;
 pub use gaussian::{GaussianDp, Mu};
 pub use group::GroupPrivacy;
 pub use into::IntoLoss;
-pub use map::{MAX_LINKS, PrivacyMap, times};
+pub use map::{MAX_LINKS, PrivacyMap};
 pub use measure::{Loss, Measure, Scale, ScaleSquared};
 pub use metric::{
     AbsoluteDistance, ChangeOneDistance, CountsRecords, Distance, L1Distance, L2Distance, Metric,
-    Neighbouring, Neighbours, Number, SymmetricDistance,
+    Neighbouring, Neighbours, Number, SymmetricDistance, times,
 };
+pub use name::Name;
 pub use profile::{Profile, ProfileDp};
 pub use pure::{Epsilon, PureDp};
 pub use renyi::{Orders, RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon};

@@ -4,8 +4,10 @@
 
 use crate::metric::{ChangeOneDistance, CountsRecords, Number, SymmetricDistance};
 use crate::{
-    Conversion, Distance, GroupPrivacy, IntoLoss, MapError, Measure, Metric, Scale, ScaleSquared,
+    Conversion, Distance, Form, GroupPrivacy, IntoLoss, Loss as _, MapError, Measure, Metric,
+    Scale, ScaleSquared,
 };
+use exact::Exact;
 use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
@@ -32,16 +34,29 @@ use std::sync::Arc;
 /// // What an added record costs is not what a replaced one does.
 /// let map: PrivacyMap<ChangeOneDistance, _> = PrivacyMap::per_record(PureDp, "0.1").unwrap();
 /// ```
-pub struct PrivacyMap<MI: Metric, M: Measure>(Arc<Shared<M, Function<MI, M>>>);
+pub struct PrivacyMap<MI: Metric, M: Measure>(Arc<Shared<MI, M>>);
 
 type Function<MI, M> =
     dyn Fn(&<MI as Metric>::Distance) -> Result<<M as Measure>::Loss, MapError> + Send + Sync;
 
-struct Shared<M, F: ?Sized> {
+struct Shared<MI: Metric, M: Measure> {
     measure: M,
     /// How many combinators it is made of.
     links: u16,
-    function: F,
+    form: FormOf<MI, M>,
+    evaluate: Evaluate<MI, M>,
+}
+
+type FormOf<MI, M> = Form<<MI as Metric>::Distance, <M as Measure>::Loss>;
+
+/// How the loss is found from the form.
+enum Evaluate<MI: Metric, M: Measure> {
+    /// There is no form.
+    Function(Box<Function<MI, M>>),
+    /// The form's loss, scaled by the distance; `None` if the distance, or the loss, is not of that kind.
+    Scaled(fn(&M::Loss, &MI::Distance) -> Option<M::Loss>),
+    /// The form's loss, or this one beyond its distance.
+    UpTo(M::Loss),
 }
 
 /// How many combinators may be nested: of maps here, and of measurements and transformations in `odometer`. One more gives
@@ -73,11 +88,64 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         links: u16,
         function: impl Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
     ) -> Self {
+        Self::from_parts(
+            measure,
+            links,
+            Form::Function,
+            Evaluate::Function(Box::new(function)),
+        )
+    }
+
+    fn from_parts(measure: M, links: u16, form: FormOf<MI, M>, evaluate: Evaluate<MI, M>) -> Self {
         PrivacyMap(Arc::new(Shared {
             measure,
             links,
-            function,
+            form,
+            evaluate,
         }))
+    }
+
+    /// The map of this form, if the measure's losses and the metric's distances allow it: a map that was written down.
+    ///
+    /// ```
+    /// use measures::{Form, PrivacyMap, PureDp, SymmetricDistance, Zcdp};
+    /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// let again = PrivacyMap::<SymmetricDistance, _>::of_form(PureDp, map.form().clone()).unwrap();
+    /// assert_eq!(again.loss(&3)?, map.loss(&3)?);
+    /// assert!(PrivacyMap::<SymmetricDistance, _>::of_form(Zcdp, Form::Linear("0.1".parse()?)).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_form(measure: M, form: FormOf<MI, M>) -> Option<Self> {
+        let evaluate = match &form {
+            Form::Function => return None,
+            Form::Linear(loss) => {
+                loss.linear(&Exact::ONE)?;
+                Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
+                    loss.linear(&d_in.as_number()?)
+                })
+            }
+            Form::Quadratic(loss) => {
+                loss.quadratic(&Exact::ONE)?;
+                Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
+                    loss.quadratic(&d_in.as_number()?)
+                })
+            }
+            Form::ConstantUpTo(..) => Evaluate::UpTo(measure.infinity()),
+        };
+        Some(Self::from_parts(measure, 0, form, evaluate))
+    }
+
+    /// What it is, if it is more than a function.
+    ///
+    /// ```
+    /// use measures::{Form, PrivacyMap, PureDp};
+    /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// assert_eq!(*map.form(), Form::Linear("0.1".parse()?));
+    /// assert_eq!(*map.group().form(), Form::Function);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn form(&self) -> &Form<MI::Distance, M::Loss> {
+        &self.0.form
     }
 
     /// The map that one more combinator makes of this one.
@@ -125,21 +193,33 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         loss: L,
     ) -> L::Made<Self> {
         loss.make(|loss| {
-            let infinity = measure.infinity();
-            PrivacyMap::new(measure, move |d_in: &MI::Distance| {
-                Ok(if d_in.at_most(&bound) {
-                    loss.clone()
-                } else {
-                    infinity.clone()
-                })
-            })
+            let evaluate = Evaluate::UpTo(measure.infinity());
+            Self::from_parts(measure, 0, Form::ConstantUpTo(bound, loss), evaluate)
         })
     }
 
     /// The loss between inputs at this distance. What the function gives is checked against the measure.
     pub fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
         // Nothing else in this frame: maps of maps call one another, as deep as they are nested.
-        (self.0.function)(d_in).and_then(|loss| self.checked(d_in, loss))
+        let loss = match &self.0.evaluate {
+            Evaluate::Function(function) => function(d_in),
+            _ => self.of_its_form(d_in),
+        };
+        loss.and_then(|loss| self.checked(d_in, loss))
+    }
+
+    fn of_its_form(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+        let loss = match (&self.0.form, &self.0.evaluate) {
+            (Form::Linear(loss) | Form::Quadratic(loss), Evaluate::Scaled(scaled)) => {
+                scaled(loss, d_in)
+            }
+            (Form::ConstantUpTo(bound, loss), Evaluate::UpTo(infinity)) => {
+                let within = d_in.at_most(bound);
+                Some(if within { loss } else { infinity }.clone())
+            }
+            _ => None,
+        };
+        loss.ok_or_else(|| MapError::failed(d_in, "its form does not fit"))
     }
 
     fn checked(&self, d_in: &MI::Distance, loss: M::Loss) -> Result<M::Loss, MapError> {
@@ -211,8 +291,12 @@ where
     /// PrivacyMap::<SymmetricDistance, _>::linear(Zcdp, "0.5").unwrap();
     /// ```
     pub fn linear<L: IntoLoss<M::Loss>>(measure: M, per_unit: L) -> L::Made<Self> {
-        per_unit
-            .make(|per_unit| Self::new(measure, move |d_in| Ok(per_unit.scaled(&d_in.number()))))
+        per_unit.make(|per_unit| {
+            let scaled = Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
+                Some(loss.scaled(&d_in.number()))
+            });
+            Self::from_parts(measure, 0, Form::Linear(per_unit), scaled)
+        })
     }
 }
 
@@ -253,9 +337,14 @@ where
     /// ```
     pub fn quadratic<L: IntoLoss<M::Loss>>(measure: M, at_one: L) -> L::Made<Self> {
         at_one.make(|at_one| {
-            Self::new(measure, move |d_in| {
-                Ok(at_one.scaled_squared(&d_in.number()))
-            })
+            let scaled =
+                |loss: &M::Loss, d_in: &MI::Distance| Some(loss.scaled_squared(&d_in.number()));
+            Self::from_parts(
+                measure,
+                0,
+                Form::Quadratic(at_one),
+                Evaluate::Scaled(scaled),
+            )
         })
     }
 }
@@ -280,26 +369,6 @@ impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
             0 => Ok(inner.measure().zero()),
             _ => inner.loss(&1).map(|one| inner.measure().group(&one, n)),
         })
-    }
-}
-
-/// The stability map of a transformation that turns data at distance `d` into data at distance at most `factor·d`: one that
-/// duplicates every record, for one. It cannot wrap around: a distance that is too large for its type is an error.
-///
-/// ```
-/// use measures::{MapError, times};
-/// let twice = times::<u32>(2);
-/// assert_eq!(twice(&3)?, 6);
-/// assert!(matches!(twice(&(1 << 31)), Err(MapError::Overflow { factor: 2, .. }))); // `2 * d` would be 0
-/// # Ok::<(), MapError>(())
-/// ```
-pub fn times<D: Number>(factor: u32) -> impl Fn(&D) -> Result<D, MapError> + Send + Sync + 'static {
-    move |d_in| {
-        d_in.checked_times(factor)
-            .ok_or_else(|| MapError::Overflow {
-                distance: d_in.to_string(),
-                factor,
-            })
     }
 }
 

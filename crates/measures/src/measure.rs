@@ -48,6 +48,40 @@ pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
     fn on_grid(self) -> Self {
         self
     }
+
+    /// The loss as it is written down for good: exact, and the same text for ever. [`read`](Self::read) reads it. Without
+    /// it (the default), sessions on a ledger refuse the measure.
+    ///
+    /// ```
+    /// use measures::{Epsilon, Loss};
+    /// let tenth: Epsilon = "0.10".parse()?;
+    /// assert_eq!(tenth.written().as_deref(), Some("0.1"));
+    /// assert_eq!(Epsilon::read("0.1"), Some(tenth));
+    /// # Ok::<(), measures::LossError>(())
+    /// ```
+    fn written(&self) -> Option<String> {
+        None
+    }
+
+    /// The loss that was [written](Self::written) like this.
+    fn read(text: &str) -> Option<Self> {
+        let _ = text;
+        None
+    }
+
+    /// This loss times `by`, rounded up, where losses grow in proportion to the distance: see [`Scale`]. For maps that were
+    /// written down.
+    fn linear(&self, by: &exact::Exact) -> Option<Self> {
+        let _ = by;
+        None
+    }
+
+    /// This loss times `by²`, rounded up, where losses grow with the square of the distance: see [`ScaleSquared`]. For maps
+    /// that were written down.
+    fn quadratic(&self, by: &exact::Exact) -> Option<Self> {
+        let _ = by;
+        None
+    }
 }
 
 /// A way to measure privacy loss (\[HST+23\] Def 2.1). A measure is a value, because it may have parameters: an order,
@@ -75,6 +109,12 @@ pub trait Measure: Clone + PartialEq + Debug + Send + Sync + 'static {
     fn check(&self, loss: &Self::Loss) -> Result<(), LossError> {
         let _ = loss;
         Ok(())
+    }
+
+    /// What it is written down as, with its parameters: the same for ever. Without it (the default), sessions on a ledger
+    /// refuse the measure.
+    fn name(&self) -> Option<crate::Name> {
+        None
     }
 }
 

@@ -1,5 +1,6 @@
 //! How far apart two inputs are. A metric is only a name with a type of distances: the data live elsewhere.
 
+use crate::MapError;
 use exact::Exact;
 use std::fmt::{self, Debug, Display};
 use std::hash::Hash;
@@ -8,6 +9,23 @@ use std::hash::Hash;
 pub trait Distance: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static {
     /// Whether inputs at this distance are at distance `other` as well.
     fn at_most(&self, other: &Self) -> bool;
+
+    /// The distance as it is written down for good: exact, and the same text for ever. [`read`](Self::read) reads it.
+    /// Without it (the default), sessions on a ledger refuse the metric.
+    fn written(&self) -> Option<String> {
+        None
+    }
+
+    /// The distance that was [written](Self::written) like this.
+    fn read(text: &str) -> Option<Self> {
+        let _ = text;
+        None
+    }
+
+    /// The distance as a number, if it is a [`Number`]: for maps that were written down.
+    fn as_number(&self) -> Option<Exact> {
+        None
+    }
 }
 
 /// A distance that is a number, for [linear](crate::PrivacyMap::linear) and
@@ -24,6 +42,12 @@ pub trait Number: Distance {
 pub trait Metric: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// What distances look like.
     type Distance: Distance;
+
+    /// What it is written down as, with its parameters: the same for ever. Without it (the default), sessions on a ledger
+    /// refuse the metric.
+    fn name(&self) -> Option<crate::Name> {
+        None
+    }
 }
 
 /// A metric that counts changed records. Whoever implements it vouches that, among all data sets, any two at distance `n`
@@ -41,6 +65,18 @@ impl Distance for u32 {
     fn at_most(&self, other: &Self) -> bool {
         self <= other
     }
+
+    fn written(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn as_number(&self) -> Option<Exact> {
+        Some(self.number())
+    }
 }
 
 impl Number for u32 {
@@ -57,6 +93,18 @@ impl Distance for Exact {
     fn at_most(&self, other: &Self) -> bool {
         self <= other
     }
+
+    fn written(&self) -> Option<String> {
+        Some(self.text())
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn as_number(&self) -> Option<Exact> {
+        Some(self.clone())
+    }
 }
 
 impl Number for Exact {
@@ -72,30 +120,34 @@ impl Number for Exact {
 
 /// Defines metrics without parameters.
 macro_rules! metrics {
-    ($($(#[$doc:meta])* $name:ident: $distance:ty;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $text:literal: $distance:ty;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct $name;
 
         impl Metric for $name {
             type Distance = $distance;
+
+            fn name(&self) -> Option<crate::Name> {
+                Some(crate::Name::new($text))
+            }
         }
     )*};
 }
 
 metrics! {
     /// The number of records to add and remove to turn one data set into the other.
-    SymmetricDistance: u32;
+    SymmetricDistance = "symmetric": u32;
     /// The number of records to replace to turn one data set into another of the same size.
-    ChangeOneDistance: u32;
+    ChangeOneDistance = "change-one": u32;
     /// The absolute difference of two numbers.
-    AbsoluteDistance: Exact;
+    AbsoluteDistance = "absolute": Exact;
     /// The sum of the absolute differences of two vectors' coordinates.
-    L1Distance: Exact;
+    L1Distance = "l1": Exact;
     /// The root of the sum of the squared differences of two vectors' coordinates.
-    L2Distance: Exact;
+    L2Distance = "l2": Exact;
     /// A plain relation: two inputs are neighbours, and nothing more is said.
-    Neighbours: Neighbouring;
+    Neighbours = "neighbours": Neighbouring;
 }
 
 impl CountsRecords for SymmetricDistance {
@@ -114,10 +166,38 @@ impl Distance for Neighbouring {
     fn at_most(&self, _: &Self) -> bool {
         true
     }
+
+    fn written(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        (text == "neighbouring").then_some(Self)
+    }
 }
 
 impl Display for Neighbouring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("neighbouring")
+    }
+}
+
+/// The stability map of a transformation that turns data at distance `d` into data at distance at most `factor·d`: one that
+/// duplicates every record, for one. It cannot wrap around: a distance that is too large for its type is an error.
+///
+/// ```
+/// use measures::{MapError, times};
+/// let twice = times::<u32>(2);
+/// assert_eq!(twice(&3)?, 6);
+/// assert!(matches!(twice(&(1 << 31)), Err(MapError::Overflow { factor: 2, .. }))); // `2 * d` would be 0
+/// # Ok::<(), MapError>(())
+/// ```
+pub fn times<D: Number>(factor: u32) -> impl Fn(&D) -> Result<D, MapError> + Send + Sync + 'static {
+    move |d_in| {
+        d_in.checked_times(factor)
+            .ok_or_else(|| MapError::Overflow {
+                distance: d_in.to_string(),
+                factor,
+            })
     }
 }

@@ -45,6 +45,7 @@
 mod account;
 mod compositor;
 mod error;
+pub mod journal;
 mod launcher;
 mod measurement;
 pub mod message;

@@ -43,6 +43,10 @@ impl Measure for ApproxDp {
     fn infinity(&self) -> EpsilonDelta {
         EpsilonDelta::INFINITY
     }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("approximate"))
+    }
 }
 
 /// `(n·ε, δ·(1 + e^ε + … + e^((n−1)ε)))` (\[Vad17\] Lemma 2.2, with the sum not simplified). ε is exact, δ is rounded

@@ -13,7 +13,7 @@ use exact::{Exact, Round};
 
 scalar_loss! {
     /// A Gaussian loss μ: telling the views apart is at least as hard as telling `N(0, 1)` from `N(μ, 1)`.
-    Mu
+    Mu, linear = Scale::scaled
 }
 
 /// Group privacy is `n·μ`, and Gaussian noise costs in proportion to the distance.
@@ -36,6 +36,10 @@ impl Measure for GaussianDp {
 
     fn infinity(&self) -> Mu {
         Mu::INFINITY
+    }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("gaussian"))
     }
 }
 

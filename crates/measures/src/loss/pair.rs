@@ -85,6 +85,14 @@ macro_rules! delta_loss {
                 let on_grid = crate::adaptive::on_grid;
                 Self::saturating(on_grid(self.$value), on_grid(self.delta))
             }
+
+            fn written(&self) -> Option<String> {
+                Some(format!("({}, {})", self.$value.text(), self.delta.text()))
+            }
+
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
         }
 
         impl std::fmt::Debug for $name {

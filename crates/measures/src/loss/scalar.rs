@@ -2,7 +2,7 @@
 
 /// Defines a loss that is a name around one [`Exact`](exact::Exact) value.
 macro_rules! scalar_loss {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $kind:ident = $scale:ident::$scaled:ident) => {
         $(#[$doc])*
         #[derive(Clone, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(transparent)]
@@ -42,6 +42,18 @@ macro_rules! scalar_loss {
 
             fn on_grid(self) -> Self {
                 $name(crate::adaptive::on_grid(self.0))
+            }
+
+            fn written(&self) -> Option<String> {
+                Some(self.0.text())
+            }
+
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+
+            fn $kind(&self, by: &exact::Exact) -> Option<Self> {
+                Some(crate::$scale::$scaled(self, by))
             }
         }
 

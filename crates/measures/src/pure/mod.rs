@@ -21,7 +21,7 @@ scalar_loss! {
     /// assert!(!Epsilon::INFINITY.at_most(&tenth));
     /// # Ok::<(), measures::LossError>(())
     /// ```
-    Epsilon
+    Epsilon, linear = Scale::scaled
 }
 
 /// Group privacy is `n·ε`, and additive noise that is pure (Laplace, geometric) costs in proportion to the distance.
@@ -44,6 +44,10 @@ impl Measure for PureDp {
 
     fn infinity(&self) -> Epsilon {
         Epsilon::INFINITY
+    }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("pure"))
     }
 }
 

@@ -37,6 +37,12 @@ impl Orders {
     }
 }
 
+/// Exact texts, to be written down.
+fn texts(values: &[Exact]) -> String {
+    let texts: Vec<String> = values.iter().map(Exact::text).collect();
+    texts.join(" ")
+}
+
 fn list(values: &[Exact]) -> String {
     let texts: Vec<String> = values.iter().map(Exact::to_string).collect();
     format!("[{}]", texts.join(", "))
@@ -146,6 +152,27 @@ impl Loss for RenyiCurve {
             false => self.map(|_, epsilon| epsilon.on_grid(Round::Up).into_owned()),
         }
     }
+
+    /// The orders, then the values.
+    fn written(&self) -> Option<String> {
+        Some(format!(
+            "{}: {}",
+            texts(&self.orders.0),
+            texts(&self.epsilons)
+        ))
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (orders, epsilons) = text.split_once(": ")?;
+        let numbers = |text: &str| text.split(' ').map(|number| number.parse().ok()).collect();
+        let (orders, epsilons): (Option<Vec<Exact>>, Option<Vec<Exact>>) =
+            (numbers(orders), numbers(epsilons));
+        RenyiCurve::new(&Orders::new(orders?).ok()?, epsilons?).ok()
+    }
+
+    fn quadratic(&self, by: &Exact) -> Option<Self> {
+        Some(self.scaled_squared(by))
+    }
 }
 
 /// Gaussian noise of variance σ² costs `α·d_in²/(2σ²)` at every order (\[Mir17\] Cor 3). There is no such group rule.
@@ -231,5 +258,9 @@ impl Measure for RenyiCurveDp {
             loss: excerpt(loss),
             measure: excerpt(&format!("{self:?}")),
         })
+    }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("renyi-curve").with("orders", texts(&self.orders.0)))
     }
 }

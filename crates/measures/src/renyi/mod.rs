@@ -90,6 +90,22 @@ impl Loss for RenyiEpsilon {
         self.epsilon = crate::adaptive::on_grid(self.epsilon);
         self
     }
+
+    fn written(&self) -> Option<String> {
+        Some(format!(
+            "{} at order {}",
+            self.epsilon.text(),
+            self.order.text()
+        ))
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn quadratic(&self, by: &Exact) -> Option<Self> {
+        Some(self.scaled_squared(by))
+    }
 }
 
 /// Gaussian noise of variance σ² costs `α·d_in²/(2σ²)` (\[Mir17\] Cor 3). There is no such group rule.
@@ -198,5 +214,9 @@ impl Measure for RenyiDp {
             loss: excerpt(loss),
             measure: excerpt(&format!("{self:?}")),
         })
+    }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("renyi").with("order", self.order.text()))
     }
 }

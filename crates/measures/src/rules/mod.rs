@@ -5,7 +5,10 @@
 
 /// Implements [`Rule`] for a rule between measures without parameters.
 macro_rules! rule {
-    ($rule:ident $(<$param:ident: $bound:ident>)?, $child:ident => $total:ident, $interleaving:ident) => {
+    (
+        $rule:ident $(<$param:ident: $bound:ident>)?, $child:ident => $total:ident, $interleaving:ident,
+        |$this:ident| $name:expr
+    ) => {
         impl $(<$param: $bound>)? crate::Rule for $rule $(<$param>)? {
             type Child = crate::$child;
             type Total = crate::$total;
@@ -17,6 +20,11 @@ macro_rules! rule {
 
             fn total(&self) -> crate::$total {
                 crate::$total
+            }
+
+            fn name(&self) -> Option<crate::Name> {
+                let $this = self;
+                $name.into()
             }
         }
     };
@@ -61,6 +69,12 @@ pub trait Rule: Clone + Debug + Send + Sync + 'static {
 
     /// The total's measure, with its parameters.
     fn total(&self) -> Self::Total;
+
+    /// What it is written down as, with its parameters: the same for ever. Without it (the default), sessions on a ledger
+    /// refuse the rule.
+    fn name(&self) -> Option<crate::Name> {
+        None
+    }
 }
 
 /// What a rule remembers of the losses absorbed so far: sums, exact, so that neither the order of launches nor their

@@ -30,4 +30,8 @@ impl Measure for ApproxZcdp {
     fn infinity(&self) -> RhoDelta {
         RhoDelta::INFINITY
     }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("approximate-zcdp"))
+    }
 }

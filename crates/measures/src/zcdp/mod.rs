@@ -15,7 +15,7 @@ use exact::{Exact, Round};
 
 scalar_loss! {
     /// A zCDP loss ρ: the Rényi divergence of every order `α > 1` between the views is at most `ρ·α`.
-    Rho
+    Rho, quadratic = ScaleSquared::scaled_squared
 }
 
 /// Group privacy is `n²·ρ` (\[BS16\] Prop 1.9), and Gaussian noise of variance σ² costs `d_in²/(2σ²)` (Prop 1.6).
@@ -38,6 +38,10 @@ impl Measure for Zcdp {
 
     fn infinity(&self) -> Rho {
         Rho::INFINITY
+    }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("zcdp"))
     }
 }
 

@@ -139,6 +139,10 @@ impl<M: Additive> Rule for Basic<M> {
     fn total(&self) -> M {
         self.0.clone()
     }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("basic").of(&self.0.name()?))
+    }
 }
 
 impl<M: Additive> Tallied for Basic<M> {

@@ -46,6 +46,8 @@ pub type ConcentratedOdometer = SlackOdometer<Concentrated>;
 impl sealed::Sealed for Concentrated {}
 
 impl Concentration for Concentrated {
+    const NAME: &'static str = "concentrated";
+
     fn entry(epsilon: &Exact) -> Exact {
         short(pure_to_zcdp(&Epsilon::new(epsilon.clone())).value())
     }

@@ -25,7 +25,7 @@ use exact::Round;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GaussianComposition;
 
-rule! { GaussianComposition, GaussianDp => GaussianDp, ConcurrentFinite }
+rule! { GaussianComposition, GaussianDp => GaussianDp, ConcurrentFinite, |_rule| crate::Name::new("gaussian") }
 
 impl Tallied for GaussianComposition {
     type Tally = SquareSum;

@@ -29,7 +29,9 @@ use exact::{Exact, Round};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ImprovedBasic;
 
-approx_rule!(ImprovedBasic, ImprovedSum);
+approx_rule!(ImprovedBasic, ImprovedSum, |_rule| crate::Name::new(
+    "improved-basic"
+));
 
 impl Adaptive for ImprovedBasic {
     fn loss(&self, tally: &ImprovedSum) -> Total<TotalLoss<Self>> {

@@ -104,7 +104,10 @@ impl RogersLeastBudget {
     }
 }
 
-approx_rule!(RogersLeastBudget, RogersTally);
+approx_rule!(RogersLeastBudget, RogersTally, |rule| {
+    let name = crate::Name::new("rogers-least-budget").with("delta", rule.delta.text());
+    name.with("children", rule.children.text())
+});
 
 impl Adaptive for RogersLeastBudget {
     fn loss(&self, tally: &RogersTally) -> Total<TotalLoss<Self>> {

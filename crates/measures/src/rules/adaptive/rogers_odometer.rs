@@ -107,7 +107,12 @@ impl RogersOdometer {
     }
 }
 
-approx_rule!(RogersOdometer, RogersTally);
+approx_rule!(RogersOdometer, RogersTally, |rule| {
+    let betas: Vec<String> = rule.betas.iter().map(Exact::text).collect();
+    let name = crate::Name::new("rogers-odometer").with("delta", rule.delta.text());
+    name.with("children", rule.children.text())
+        .with("betas", betas.join(" "))
+});
 
 impl Adaptive for RogersOdometer {
     fn loss(&self, tally: &RogersTally) -> Total<TotalLoss<Self>> {

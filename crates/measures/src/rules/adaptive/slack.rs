@@ -15,6 +15,9 @@ use std::marker::PhantomData;
 pub trait Concentration:
     sealed::Sealed + Copy + Debug + Default + PartialEq + Send + Sync + 'static
 {
+    /// What it is written down as.
+    const NAME: &'static str;
+
     /// A child's entry in the sum, rounded up.
     fn entry(epsilon: &Exact) -> Exact;
 
@@ -74,7 +77,9 @@ pub struct SlackGate {
     delta: Exact,
 }
 
-approx_rule!(SlackFilter<C: Concentration>, SlackTally<C>);
+approx_rule!(SlackFilter<C: Concentration>, SlackTally<C>, |rule| {
+    crate::Name::new(C::NAME).with("slack", rule.slack.text())
+});
 
 impl<C: Concentration> FilterRule for SlackFilter<C> {
     type Gate = SlackGate;
@@ -154,7 +159,10 @@ impl<C: Concentration> SlackOdometer<C> {
     }
 }
 
-approx_rule!(SlackOdometer<C: Concentration>, SlackTally<C>);
+approx_rule!(SlackOdometer<C: Concentration>, SlackTally<C>, |rule| {
+    let name = crate::Name::new(C::NAME).with("delta", rule.delta.text());
+    name.with("children", rule.children.text())
+});
 
 impl<C: Concentration> Adaptive for SlackOdometer<C> {
     fn loss(&self, tally: &SlackTally<C>) -> Total<TotalLoss<Self>> {

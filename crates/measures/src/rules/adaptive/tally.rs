@@ -52,8 +52,8 @@ macro_rules! tally {
 /// Defines a rule from `(ε, δ)` to `(ε, δ)` with a tally that starts empty. All of them extend to interactive children,
 /// concurrently, under finite communication (\[HST+23\] Thm 1.19 and 3.4).
 macro_rules! approx_rule {
-    ($rule:ident $(<$param:ident: $bound:ident>)?, $tally:ty) => {
-        rule! { $rule $(<$param: $bound>)?, ApproxDp => ApproxDp, ConcurrentFinite }
+    ($rule:ident $(<$param:ident: $bound:ident>)?, $tally:ty, |$this:ident| $name:expr) => {
+        rule! { $rule $(<$param: $bound>)?, ApproxDp => ApproxDp, ConcurrentFinite, |$this| $name }
 
         impl $(<$param: $bound>)? crate::Tallied for $rule $(<$param>)? {
             type Tally = $tally;

@@ -30,7 +30,7 @@ use crate::{Adaptive, Epsilon, EpsilonDelta, PureDp, Tallied, Tally, TimeUniform
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TimeUniformBasic;
 
-rule! { TimeUniformBasic, PureDp => PureDp, Sequential }
+rule! { TimeUniformBasic, PureDp => PureDp, Sequential, |_rule| crate::Name::new("time-uniform-basic") }
 
 impl Tallied for TimeUniformBasic {
     type Tally = Sum<PureDp>;
@@ -68,7 +68,9 @@ impl TimeUniformRogers {
     }
 }
 
-rule! { TimeUniformRogers, PureDp => ApproxDp, Sequential }
+rule! { TimeUniformRogers, PureDp => ApproxDp, Sequential, |rule| {
+    Some(crate::Name::new("time-uniform").of(&crate::Rule::name(&rule.0)?))
+} }
 
 impl Tallied for TimeUniformRogers {
     type Tally = PureTally<RogersTally>;

@@ -55,6 +55,19 @@ where
     fn total(&self) -> ApproxDp {
         ApproxDp
     }
+
+    fn name(&self) -> Option<crate::Name> {
+        let named = |name: Option<crate::Name>, share: &Exact| {
+            Some(
+                crate::Name::new("share")
+                    .of(&name?)
+                    .with("delta", share.text()),
+            )
+        };
+        let first = named(self.first.0.name(), &self.first.1)?;
+        let second = named(self.second.0.name(), &self.second.1)?;
+        Some(crate::Name::new("union").of(&first).of(&second))
+    }
 }
 
 const fn stricter(one: Interleaving, other: Interleaving) -> Interleaving {

@@ -48,6 +48,8 @@ pub type WhitehouseOdometer = SlackOdometer<Whitehouse>;
 impl sealed::Sealed for Whitehouse {}
 
 impl Concentration for Whitehouse {
+    const NAME: &'static str = "whitehouse";
+
     #[inline]
     fn entry(epsilon: &Exact) -> Exact {
         square(epsilon)

@@ -50,7 +50,9 @@ impl Advanced {
     }
 }
 
-rule! { Advanced, ApproxDp => ApproxDp, ConcurrentFinite }
+rule! { Advanced, ApproxDp => ApproxDp, ConcurrentFinite, |rule| {
+    crate::Name::new("advanced").with("slack", rule.slack.text())
+} }
 
 impl FixedRule for Advanced {
     fn compose(&self, losses: &[EpsilonDelta]) -> Result<EpsilonDelta, RuleError> {

@@ -55,7 +55,7 @@ fn in_order<'a>(losses: impl IntoIterator<Item = &'a EpsilonDelta>) -> EpsilonDe
     EpsilonDelta::saturating(epsilon, delta)
 }
 
-rule! { Hybrid, ApproxDp => ApproxDp, Concurrent }
+rule! { Hybrid, ApproxDp => ApproxDp, Concurrent, |_rule| crate::Name::new("hybrid") }
 
 impl FixedRule for Hybrid {
     fn compose(&self, losses: &[EpsilonDelta]) -> Result<EpsilonDelta, RuleError> {

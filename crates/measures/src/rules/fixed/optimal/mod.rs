@@ -205,7 +205,9 @@ fn concentrated(losses: &Losses, delta: Exact) -> Exact {
     convert::zcdp_epsilon(&rho.into(), &delta)
 }
 
-rule! { Optimal, ApproxDp => ApproxDp, ConcurrentFinite }
+rule! { Optimal, ApproxDp => ApproxDp, ConcurrentFinite, |rule| {
+    crate::Name::new("optimal").with("delta", rule.delta.text())
+} }
 
 impl FixedRule for Optimal {
     fn compose(&self, losses: &[EpsilonDelta]) -> Result<EpsilonDelta, RuleError> {
@@ -235,7 +237,9 @@ impl OptimalPure {
     }
 }
 
-rule! { OptimalPure, PureDp => ApproxDp, Concurrent }
+rule! { OptimalPure, PureDp => ApproxDp, Concurrent, |rule| {
+    crate::Name::new("optimal-pure").with("delta", rule.0.delta.text())
+} }
 
 impl FixedRule for OptimalPure {
     fn compose(&self, losses: &[Epsilon]) -> Result<EpsilonDelta, RuleError> {

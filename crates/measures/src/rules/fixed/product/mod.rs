@@ -73,7 +73,9 @@ impl TradeoffProduct {
     }
 }
 
-rule! { TradeoffProduct, TradeoffDp => TradeoffDp, ConcurrentFinite }
+rule! { TradeoffProduct, TradeoffDp => TradeoffDp, ConcurrentFinite, |rule| {
+    crate::Name::new("tradeoff-product").with("corners", rule.corners)
+} }
 
 impl FixedRule for TradeoffProduct {
     fn compose(&self, losses: &[Tradeoff]) -> Result<Tradeoff, RuleError> {

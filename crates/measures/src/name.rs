@@ -1,0 +1,68 @@
+//! Stable names with parameters: what is written down of rules, measures, metrics and conversions. Never a `Debug` text or
+//! the name of a type: those change when code does.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A stable name with parameters. What has the same name counts in the same way; what counts differently has another.
+///
+/// ```
+/// use measures::Name;
+/// let order = Name::new("renyi").with("order", 2);
+/// assert_eq!(Name::new("basic").of(&order).to_string(), "basic{renyi{order=2}}");
+/// assert_eq!(Name::new("mine").with("unit", "a=b").to_string(), r"mine{unit=a\=b}");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Name(String);
+
+impl Name {
+    /// A name without parameters. Signs that have a meaning in names are escaped.
+    pub fn new(name: &str) -> Self {
+        Self(escaped(name))
+    }
+
+    /// This name with a parameter more, such as a δ. What it is written as must tell all its values apart.
+    #[must_use]
+    pub fn with(self, parameter: &str, value: impl fmt::Display) -> Self {
+        let value = escaped(&value.to_string());
+        self.and(&format!("{}={value}", escaped(parameter)))
+    }
+
+    /// This name with another name as a parameter: that of a measure, for a rule.
+    #[must_use]
+    pub fn of(self, inner: &Name) -> Self {
+        self.and(&inner.0)
+    }
+
+    fn and(self, parameter: &str) -> Self {
+        let Self(mut text) = self;
+        match text.ends_with('}') && !text.ends_with("\\}") {
+            true => text.insert_str(text.len() - 1, &format!(", {parameter}")),
+            false => text.push_str(&format!("{{{parameter}}}")),
+        }
+        Self(text)
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if r"\{}=,".contains(sign) {
+            escaped.push('\\');
+        }
+        escaped.push(sign);
+    }
+    escaped
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,181 @@
+//! Charges that survive: what a session needs of whoever writes them down.
+//!
+//! A journal is told of every launch at the point where all accounts have agreed, and before the launch runs. Under the
+//! accounts' locks it only [stages](Draft::stage) what was drafted before; the launching thread [waits](Draft::wait) with
+//! nothing locked, and only then runs the measurement. So memory ≥ written down ≥ ran, and a crash in between keeps the
+//! charge. What is written down never depends on data: a session that a measurement's function opens is not journaled.
+//!
+//! The `ledger` crate has journals on disk and in a database; [`Memory`] is one for tests.
+
+mod memory;
+mod path;
+mod record;
+mod state;
+mod terms;
+
+pub use self::{
+    memory::Memory,
+    path::{DurableKey, Key, Path, Segment},
+    record::{
+        AccountTerms, CompositorTerms, NewBudget, Opening, PartitionTerms, Place, Posted, Posting,
+        Record, Relation, Settlement, Step, Terms,
+    },
+    state::{Invalid, Past, Run, State},
+};
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Whoever writes charges down. [`State`] does most of the work: what was applied before, and what a record changes.
+///
+/// It belongs to one tree of sessions in this process: whoever holds it admits launches on the grounds of what they
+/// remember, and nobody else may write to it meanwhile.
+pub trait Journal: Send + Sync + 'static {
+    /// Opens a place: the one that is there, with all that was charged to it, or a new one, which is written down when
+    /// this returns. Nothing is locked.
+    ///
+    /// # Errors
+    /// [`JournalError::OtherTerms`] if there is one with other terms; whatever writing it down may end in.
+    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError>;
+
+    /// Prepares a record, with nothing locked: whatever takes time or memory, or may fail, happens here.
+    ///
+    /// # Errors
+    /// [`JournalError::AlreadyCharged`] and [`JournalError::OtherLaunch`] for a key that is there already, staged ones
+    /// included; [`JournalError::Exists`] for a place to be opened that is there; or it cannot be written down.
+    fn draft(&self, record: Record) -> Result<Box<dyn Draft>, JournalError>;
+
+    /// Waits until everything that was staged before this call is written down.
+    ///
+    /// # Errors
+    /// [`JournalError::InDoubt`], [`JournalError::Closed`].
+    fn flush(&self) -> Result<(), JournalError>;
+}
+
+/// A record that is ready to be written down. One that is dropped before it was staged never happened; one that is dropped
+/// before it was waited for may be written down all the same.
+pub trait Draft: Send {
+    /// Puts it in the queue, which fixes its place in the order. This happens under the locks of all accounts on the way:
+    /// it only moves what was prepared, and does nothing that takes time. The last step that can fail: afterwards all
+    /// accounts charge.
+    ///
+    /// # Errors
+    /// As [`Journal::draft`]; then it was not staged, and will not be.
+    fn stage(&mut self) -> Result<(), JournalError>;
+
+    /// Waits until it is written down for good. Nothing is locked.
+    ///
+    /// # Errors
+    /// [`JournalError::InDoubt`]: it may or may not be written down. Nothing may be staged after it until that is known.
+    fn wait(self: Box<Self>) -> Result<Written, JournalError>;
+}
+
+/// What is known of a record that is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Written {
+    /// Where it is.
+    pub receipt: Receipt,
+    /// The place that it opened.
+    pub opened: Option<Place>,
+}
+
+/// Where a record is: its number and the hash of the chain up to it. Shown as `seq:hash`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Receipt {
+    /// Its number, in the order of charges.
+    pub seq: u64,
+    /// Of the chain up to it and with it.
+    pub hash: [u8; 32],
+}
+
+impl fmt::Display for Receipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.seq)?;
+        self.hash
+            .iter()
+            .try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Why something was not written down.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// It is not known whether the record was written. It counts as charged, and did not run.
+    #[error(
+        "it is not known whether record {seq} was written down; it counts as charged, and nothing ran: open the ledger \
+         again, and look for it there"
+    )]
+    InDoubt {
+        /// The number that it has if it was written.
+        seq: u64,
+    },
+    /// Nothing is written any more.
+    #[error("the ledger writes nothing any more ({reason}): open it again")]
+    Closed {
+        /// Why.
+        reason: String,
+    },
+    /// There is no room for it. Nothing was written, and the ledger goes on.
+    #[error("the ledger has no room for this: {reason}")]
+    Full {
+        /// Of what.
+        reason: String,
+    },
+    /// The place is there, with other terms.
+    #[error(
+        "{path} is in the ledger with {stored}, and was opened with {asked}: open it as it was, or under another name"
+    )]
+    OtherTerms {
+        /// The place.
+        path: String,
+        /// What differs, as it is written down.
+        stored: String,
+        /// What differs, as it was asked for.
+        asked: String,
+    },
+    /// A filter or a compositor was to be launched under a name that is taken.
+    #[error("{path} was launched before: resume it, or launch it under another name")]
+    Exists {
+        /// The place.
+        path: String,
+    },
+    /// Something has no name, and so no place.
+    #[error("{what} has no name, and a ledger finds things by their names: give it one")]
+    Unnamed {
+        /// What.
+        what: String,
+    },
+    /// A rule, measure, metric, loss or distance of one's own that says nothing of how it is written down.
+    #[error("{what} cannot be written down: its author has to implement {method}")]
+    NotStorable {
+        /// What.
+        what: String,
+        /// The method that says so.
+        method: &'static str,
+    },
+    /// The launch with this key was charged before. It is not run again: that would be a second sample.
+    #[error("the launch `{key}` was charged before, as record {receipt}; it does not run again")]
+    AlreadyCharged {
+        /// The key.
+        key: String,
+        /// Where it is written down.
+        receipt: Receipt,
+    },
+    /// The key belongs to another launch.
+    #[error("the key `{key}` belongs to another launch, record {seq}: take another key")]
+    OtherLaunch {
+        /// The key.
+        key: String,
+        /// The record of the other launch.
+        seq: u64,
+    },
+    /// What is written down makes no sense here.
+    #[error("the ledger is damaged: {0}")]
+    Damaged(String),
+    /// This cannot be done on a journal.
+    #[error("{0}")]
+    Unsupported(String),
+}

@@ -1,0 +1,183 @@
+//! Where an account is in the tree of a journal: names, and the keys of parts, from the root down.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The path of an account: segments from the root down. Its text escapes what would be ambiguous.
+///
+/// ```
+/// use odometer::journal::{Key, Path, Segment};
+/// let path = Path::new([Segment::name("a/b"), Segment::Key(Key::from("north"))]);
+/// assert_eq!(path.to_string(), r#"a~1b/["north"]"#);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Path(Vec<Segment>);
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Segment {
+    /// A session, a link, or a filter that was launched.
+    Name(String),
+    /// A partition: another version of its key function is another partition.
+    Partition {
+        /// Its name.
+        name: String,
+        /// Its author's number for the key function.
+        version: u32,
+    },
+    /// A part of a partition.
+    Key(Key),
+}
+
+/// The key of a part, as it is written down: it has a type, so that the text `"1"` is not the number 1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Key {
+    /// Text.
+    Text(String),
+    /// A whole number, of any of Rust's types but `u128`.
+    Whole(i128),
+    /// Yes or no.
+    Bool(bool),
+    /// Several keys, or none.
+    List(Vec<Key>),
+}
+
+/// A key that can be written down. Keys that are equal are written alike, and no others: whoever implements it vouches for
+/// that, and that it will stay so.
+pub trait DurableKey {
+    /// What is written down.
+    fn key(&self) -> Key;
+}
+
+impl Path {
+    /// The path of these segments.
+    pub fn new(segments: impl IntoIterator<Item = Segment>) -> Self {
+        Self(segments.into_iter().collect())
+    }
+
+    /// Its segments, from the root down.
+    pub fn segments(&self) -> &[Segment] {
+        &self.0
+    }
+}
+
+impl Segment {
+    /// A name as a segment.
+    pub fn name(name: impl Into<String>) -> Self {
+        Self::Name(name.into())
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, segment) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("/")?;
+            }
+            segment.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(&escaped(name)),
+            Self::Partition { name, version } => write!(f, "{}@{version}", escaped(name)),
+            Self::Key(key) => write!(f, "[{}]", escaped(&key.to_string())),
+        }
+    }
+}
+
+/// As in JSON pointers; a bracket at the beginning of a name is no key's, and an `@` no version's.
+fn escaped(text: &str) -> String {
+    let text = text
+        .replace('~', "~0")
+        .replace('/', "~1")
+        .replace('@', "~3");
+    match text.strip_prefix('[') {
+        Some(rest) => format!("~2{rest}"),
+        None => text,
+    }
+}
+
+/// As JSON: text in quotes, lists in brackets.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => {
+                let quoted = text.replace('\\', r"\\").replace('"', "\\\"");
+                write!(f, "\"{quoted}\"")
+            }
+            Self::Whole(number) => number.fmt(f),
+            Self::Bool(yes) => yes.fmt(f),
+            Self::List(keys) => {
+                let keys: Vec<String> = keys.iter().map(Key::to_string).collect();
+                write!(f, "({})", keys.join(", "))
+            }
+        }
+    }
+}
+
+impl<K: DurableKey> From<K> for Key {
+    fn from(key: K) -> Self {
+        key.key()
+    }
+}
+
+impl DurableKey for String {
+    fn key(&self) -> Key {
+        Key::Text(self.clone())
+    }
+}
+
+impl DurableKey for &str {
+    fn key(&self) -> Key {
+        Key::Text((*self).to_string())
+    }
+}
+
+impl DurableKey for bool {
+    fn key(&self) -> Key {
+        Key::Bool(*self)
+    }
+}
+
+macro_rules! whole {
+    ($($type:ty)*) => {$(
+        impl DurableKey for $type {
+            fn key(&self) -> Key {
+                Key::Whole(i128::from(*self))
+            }
+        }
+    )*};
+}
+
+whole!(u8 u16 u32 u64 i8 i16 i32 i64 i128);
+
+impl<K: DurableKey> DurableKey for Option<K> {
+    fn key(&self) -> Key {
+        Key::List(self.iter().map(K::key).collect())
+    }
+}
+
+impl<K: DurableKey> DurableKey for Vec<K> {
+    fn key(&self) -> Key {
+        Key::List(self.iter().map(K::key).collect())
+    }
+}
+
+impl<A: DurableKey, B: DurableKey> DurableKey for (A, B) {
+    fn key(&self) -> Key {
+        Key::List(vec![self.0.key(), self.1.key()])
+    }
+}
+
+impl<A: DurableKey, B: DurableKey, C: DurableKey> DurableKey for (A, B, C) {
+    fn key(&self) -> Key {
+        Key::List(vec![self.0.key(), self.1.key(), self.2.key()])
+    }
+}

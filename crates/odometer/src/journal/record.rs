@@ -1,0 +1,197 @@
+//! What is written down: plain data, made from what the analyst's side asked for and never from data. Losses and distances are
+//! their canonical exact text; rules, measures, metrics and conversions are their stable [names](measures::Name).
+
+use std::fmt;
+
+use measures::{Form, Name};
+use serde::{Deserialize, Serialize};
+
+use crate::{journal::path::Segment, measurement::Description};
+
+/// An account, a partition or a compositor in the tree of a journal. They are numbered in the order in which the records that
+/// open them are applied, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Place(pub u32);
+
+/// One entry of a journal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Record {
+    /// A place is opened for the first time.
+    Open(Opening),
+    /// A launch was charged to all accounts on the way.
+    Charge(Settlement),
+    /// An account of the halting form has refused, and refuses everything from now on.
+    Halt {
+        /// The account.
+        account: Place,
+    },
+    /// An account has another budget from now on.
+    Budget(NewBudget),
+}
+
+/// A place, and what it counts in. Opening it again means the same place, and the same terms.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Opening {
+    /// The place above it; none for a root.
+    pub parent: Option<Place>,
+    /// Its own part of the path. No two places with the same parent have the same.
+    pub segment: Segment,
+    /// What it counts in.
+    pub terms: Terms,
+}
+
+/// What a place counts in: all of it must be the same when it is opened again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Terms {
+    /// An account.
+    Account(AccountTerms),
+    /// A partition of an account's data. Its parts are the accounts below it.
+    Partition(PartitionTerms),
+    /// A compositor that was launched.
+    Compositor(CompositorTerms),
+}
+
+/// The terms of an account.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct AccountTerms {
+    /// How it hangs below its parent.
+    pub relation: Relation,
+    /// Its rule.
+    pub rule: Name,
+    /// The measure of the losses that it is charged.
+    pub measure: Name,
+    /// The metric of its distances.
+    pub metric: Name,
+    /// The distances at which charges are written down: that of the cap, or what those above become here.
+    pub distances: Vec<String>,
+    /// Its budget, if it has one: at the first distance.
+    pub budget: Option<String>,
+    /// Does it halt at the first refusal?
+    pub halting: bool,
+    /// How many different measurements it lists.
+    pub quota: u32,
+    /// Is only its newest launch answered?
+    pub sequential: bool,
+}
+
+/// How an account hangs below its parent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Relation {
+    /// It is a root.
+    Root,
+    /// On the same data, in the same measure.
+    Nested,
+    /// In another measure, by this conversion.
+    Converted(Name),
+    /// On data after a transformation, which its author has given this name.
+    Transformed(String),
+    /// On one part of a partition.
+    Part,
+    /// A filter that was launched: its budget was charged above in full, and its launches are not charged there.
+    Reserved,
+}
+
+/// The terms of a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PartitionTerms {
+    /// In how many parts a record is at the most.
+    pub most: u32,
+    /// How many units a step of distance changes in all parts together.
+    pub factor: u32,
+}
+
+/// The terms of a compositor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CompositorTerms {
+    /// Its rule.
+    pub rule: Name,
+    /// The measure of its slots.
+    pub measure: Name,
+    /// The metric of its distance.
+    pub metric: Name,
+    /// The distance of its slots' losses.
+    pub d_in: String,
+    /// The losses of its slots, in order.
+    pub slots: Vec<String>,
+    /// Are they taken in any order?
+    pub in_any_order: bool,
+}
+
+/// A launch, charged to every account on the way to the root or to a reserved filter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Settlement {
+    /// What was launched.
+    pub description: Description,
+    /// What the analyst calls this launch, to try it again without being charged again.
+    pub key: Option<String>,
+    /// One for each account, the leaf's first.
+    pub postings: Vec<Posting>,
+    /// The account of the filter, or the compositor, that was launched. Its parent is the leaf's account.
+    pub opens: Option<Opening>,
+}
+
+/// What one account is charged for a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Posting {
+    /// The account, or the compositor.
+    pub account: Place,
+    /// What it is charged.
+    pub price: Posted,
+}
+
+/// The price of a launch for one account.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Posted {
+    /// The launch reads the account's data.
+    Direct {
+        /// The form of the map; what is only a function is recorded at the distances.
+        form: Form<String, String>,
+        /// The loss at each of the account's distances.
+        losses: Vec<String>,
+    },
+    /// The launch reads a part of the account's data.
+    Part {
+        /// The parts that it is in, the outermost first.
+        path: Vec<Step>,
+        /// The form of the map in the innermost part, by the number of its units.
+        form: Form<String, String>,
+        /// For each of the account's distances, the loss at each number of units in the innermost part.
+        losses: Vec<Vec<String>>,
+    },
+    /// The launch takes a slot of a compositor.
+    Slot {
+        /// Its number among the slots as they were given.
+        slot: u32,
+    },
+}
+
+/// One partition on the way to the data that a launch reads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Step {
+    /// The part. Its parent is the partition.
+    pub part: Place,
+    /// For each of the account's distances: how many units all parts together can change by, for each size of change above.
+    pub units: Vec<Vec<u32>>,
+    /// The number of units is the distance above times this, if it is that simple.
+    pub factor: Option<u32>,
+}
+
+/// An account's new budget.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct NewBudget {
+    /// The account.
+    pub account: Place,
+    /// Its budget before.
+    pub old: String,
+    /// Its budget from now on.
+    pub new: String,
+    /// Why, in the words of whoever changed it.
+    pub reason: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

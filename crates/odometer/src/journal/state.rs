@@ -1,0 +1,360 @@
+//! What a journal's records amount to: every place with its terms, and what was charged to it. Replaying is applying them in
+//! order; admission is not asked again, and nothing is computed again.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{
+    journal::{
+        JournalError, Opening, Path, Place, Posted, Record, Segment, Terms,
+        record::{AccountTerms, Settlement},
+        terms::difference,
+    },
+    measurement::Description,
+};
+
+/// All places of a journal, and what was charged to them. It serializes, for checkpoints.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Known>", into = "Vec<Known>")]
+pub struct State {
+    places: Vec<Known>,
+    below: HashMap<Option<Place>, HashMap<Segment, Place>>,
+}
+
+/// What is known of one place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Known {
+    opening: Opening,
+    charged: Charged,
+    halted: bool,
+}
+
+/// What was charged to one place: different launches, and runs of them in order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Plain", into = "Plain")]
+struct Charged {
+    /// Their numbers.
+    index: HashMap<Arc<Launch>, usize>,
+    launches: Vec<Arc<Launch>>,
+    runs: Vec<(usize, u64)>,
+}
+
+type Launch = (Description, Posted);
+
+/// The serialized form.
+#[derive(Serialize, Deserialize)]
+struct Plain {
+    launches: Vec<Launch>,
+    runs: Vec<(usize, u64)>,
+}
+
+/// What was charged to one place, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Past {
+    /// Runs of equal launches.
+    pub runs: Vec<Run>,
+    /// Has it refused, and so halted?
+    pub halted: bool,
+}
+
+/// A launch, and how often it was charged in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What it is, and its price. Equal ones are shared.
+    pub launch: Arc<(Description, Posted)>,
+    /// How often.
+    pub count: u64,
+}
+
+/// A record that does not fit what is there.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct Invalid(pub String);
+
+impl State {
+    /// Nothing at all.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many places there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Is there no place?
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The place that is to be opened, if it is there.
+    ///
+    /// # Errors
+    /// [`JournalError::OtherTerms`] if it is there with other terms.
+    pub fn find(&self, opening: &Opening) -> Result<Option<Place>, JournalError> {
+        let Some(place) = self.at(opening.parent, &opening.segment) else {
+            return Ok(None);
+        };
+        let known = self
+            .known(place)
+            .map_err(|Invalid(why)| JournalError::Damaged(why))?;
+        match difference(&known.opening.terms, &opening.terms) {
+            None => Ok(Some(place)),
+            Some((stored, asked)) => Err(JournalError::OtherTerms {
+                path: self.path(place).to_string(),
+                stored,
+                asked,
+            }),
+        }
+    }
+
+    /// The place with this segment below another, or among the roots.
+    pub fn at(&self, parent: Option<Place>, segment: &Segment) -> Option<Place> {
+        self.below.get(&parent)?.get(segment).copied()
+    }
+
+    /// The opening of a place, with its terms as they are now.
+    pub fn opening(&self, place: Place) -> Option<&Opening> {
+        Some(&self.places.get(place.0 as usize)?.opening)
+    }
+
+    /// The path of a place.
+    pub fn path(&self, place: Place) -> Path {
+        let mut segments = Vec::new();
+        let mut next = self.opening(place);
+        while let Some(opening) = next {
+            segments.push(opening.segment.clone());
+            next = opening.parent.and_then(|parent| self.opening(parent));
+        }
+        Path::new(segments.into_iter().rev())
+    }
+
+    /// What was charged to a place.
+    pub fn past(&self, place: Place) -> Option<Past> {
+        let known = self.places.get(place.0 as usize)?;
+        Some(Past {
+            runs: known.charged.runs(),
+            halted: known.halted,
+        })
+    }
+
+    /// Would this record fit? Records that were written down did.
+    ///
+    /// # Errors
+    /// [`Invalid`], with what does not fit.
+    pub fn check(&self, record: &Record) -> Result<(), Invalid> {
+        match record {
+            Record::Open(opening) => self.check_opening(opening, self.places.len()),
+            Record::Charge(charge) => self.check_charge(charge),
+            Record::Halt { account } => self.account(*account).map(drop),
+            Record::Budget(new) => match &self.account(new.account)?.budget {
+                Some(budget) if *budget == new.old => Ok(()),
+                budget => Err(invalid(format!(
+                    "the budget of place {} was {budget:?} and not {}",
+                    new.account, new.old
+                ))),
+            },
+        }
+    }
+
+    /// Applies a record: the place that it opens, if it opens one. One that does not fit changes nothing.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn apply(&mut self, record: &Record) -> Result<Option<Place>, Invalid> {
+        self.check(record)?;
+        match record {
+            Record::Open(opening) => Ok(Some(self.add(opening.clone()))),
+            Record::Charge(charge) => {
+                for posting in &charge.postings {
+                    let known = &mut self.places[posting.account.0 as usize];
+                    known.charged.add(&charge.description, &posting.price, 1);
+                }
+                Ok(charge.opens.clone().map(|opening| self.add(opening)))
+            }
+            Record::Halt { account } => {
+                self.places[account.0 as usize].halted = true;
+                Ok(None)
+            }
+            Record::Budget(new) => {
+                let known = &mut self.places[new.account.0 as usize];
+                if let Terms::Account(terms) = &mut known.opening.terms {
+                    terms.budget = Some(new.new.clone());
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn check_charge(&self, charge: &Settlement) -> Result<(), Invalid> {
+        let Some(leaf) = charge.postings.first() else {
+            return Err(invalid("a launch was charged to nobody"));
+        };
+        for posting in &charge.postings {
+            let known = self.known(posting.account)?;
+            if let Posted::Part { path, .. } = &posting.price {
+                path.iter()
+                    .try_for_each(|step| self.check_part(step.part))?;
+            }
+            let fits = match (&known.opening.terms, &posting.price) {
+                (Terms::Account(_), Posted::Direct { .. } | Posted::Part { .. }) => true,
+                (Terms::Compositor(terms), Posted::Slot { slot }) => {
+                    (*slot as usize) < terms.slots.len()
+                }
+                _ => false,
+            };
+            if !fits {
+                return Err(invalid(format!(
+                    "place {} takes no such charge",
+                    posting.account
+                )));
+            }
+        }
+        match &charge.opens {
+            Some(opening) if opening.parent != Some(leaf.account) => {
+                Err(invalid("what was launched was opened elsewhere"))
+            }
+            Some(opening) => self.check_opening(opening, self.places.len()),
+            None => Ok(()),
+        }
+    }
+
+    fn check_part(&self, part: Place) -> Result<(), Invalid> {
+        let parent = self.known(part)?.opening.parent;
+        let parent = parent.map(|parent| self.known(parent)).transpose()?;
+        match parent.map(|parent| &parent.opening.terms) {
+            Some(Terms::Partition(_)) => Ok(()),
+            _ => Err(invalid(format!("place {part} is no part of a partition"))),
+        }
+    }
+
+    fn check_opening(&self, opening: &Opening, places: usize) -> Result<(), Invalid> {
+        if u32::try_from(places).is_err() {
+            return Err(invalid("there are too many places"));
+        }
+        if let Some(parent) = opening.parent {
+            self.known(parent)?;
+        }
+        match self.at(opening.parent, &opening.segment) {
+            Some(place) => Err(invalid(format!("{} is opened twice", self.path(place)))),
+            None => Ok(()),
+        }
+    }
+
+    fn known(&self, place: Place) -> Result<&Known, Invalid> {
+        let known = self.places.get(place.0 as usize);
+        known.ok_or_else(|| invalid(format!("there is no place {place}")))
+    }
+
+    fn account(&self, place: Place) -> Result<&AccountTerms, Invalid> {
+        match &self.known(place)?.opening.terms {
+            Terms::Account(terms) => Ok(terms),
+            _ => Err(invalid(format!("place {place} is no account"))),
+        }
+    }
+
+    /// Adds a place that was checked.
+    fn add(&mut self, opening: Opening) -> Place {
+        let known = Known {
+            opening,
+            charged: Charged::default(),
+            halted: false,
+        };
+        self.add_known(known)
+    }
+
+    fn add_known(&mut self, known: Known) -> Place {
+        let place = Place(self.places.len() as u32);
+        let siblings = self.below.entry(known.opening.parent).or_default();
+        siblings.insert(known.opening.segment.clone(), place);
+        self.places.push(known);
+        place
+    }
+}
+
+impl Charged {
+    fn add(&mut self, description: &Description, price: &Posted, count: u64) {
+        // Nearly always the same as before.
+        if let Some((launch, charged)) = self.runs.last_mut() {
+            let (last, posted) = &*self.launches[*launch];
+            if last == description && posted == price {
+                *charged = charged.saturating_add(count);
+                return;
+            }
+        }
+        self.add_other(Arc::new((description.clone(), price.clone())), count);
+    }
+
+    fn runs(&self) -> Vec<Run> {
+        let run = |(launch, count): &(usize, u64)| Run {
+            launch: Arc::clone(&self.launches[*launch]),
+            count: *count,
+        };
+        self.runs.iter().map(run).collect()
+    }
+
+    fn add_other(&mut self, launch: Arc<Launch>, count: u64) {
+        let next = self.launches.len();
+        let number = match self.index.entry(launch) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(vacant) => {
+                self.launches.push(Arc::clone(vacant.key()));
+                *vacant.insert(next)
+            }
+        };
+        self.runs.push((number, count));
+    }
+}
+
+impl From<Charged> for Plain {
+    fn from(Charged { launches, runs, .. }: Charged) -> Self {
+        let launches = launches.iter().map(|launch| (**launch).clone()).collect();
+        Self { launches, runs }
+    }
+}
+
+impl TryFrom<Plain> for Charged {
+    type Error = Invalid;
+
+    fn try_from(Plain { launches, runs }: Plain) -> Result<Self, Invalid> {
+        let launches: Vec<Arc<Launch>> = launches.into_iter().map(Arc::new).collect();
+        let index: HashMap<_, _> = launches.iter().cloned().zip(0..).collect();
+        if index.len() != launches.len() || runs.iter().any(|(launch, _)| *launch >= launches.len())
+        {
+            return Err(invalid("its launches do not fit together"));
+        }
+        Ok(Self {
+            index,
+            launches,
+            runs,
+        })
+    }
+}
+
+impl From<State> for Vec<Known> {
+    fn from(state: State) -> Self {
+        state.places
+    }
+}
+
+impl TryFrom<Vec<Known>> for State {
+    type Error = Invalid;
+
+    fn try_from(places: Vec<Known>) -> Result<Self, Invalid> {
+        let mut state = Self::new();
+        for known in places {
+            state.check_opening(&known.opening, state.len())?;
+            state.add_known(known);
+        }
+        Ok(state)
+    }
+}
+
+fn invalid(why: impl Into<String>) -> Invalid {
+    Invalid(why.into())
+}

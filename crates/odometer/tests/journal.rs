@@ -1,0 +1,179 @@
+//! Journals by themselves: places, terms, keys, and what records amount to.
+
+use measures::{Form, Name};
+use odometer::Description;
+use odometer::journal::{
+    AccountTerms, Journal, JournalError, Key, Memory, Opening, Path, Place, Posted, Posting,
+    Record, Relation, Segment, Settlement, State, Terms,
+};
+
+fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
+    Opening {
+        parent,
+        segment: Segment::name(name),
+        terms: Terms::Account(AccountTerms {
+            relation: match parent {
+                None => Relation::Root,
+                Some(_) => Relation::Nested,
+            },
+            rule: Name::new("basic").of(&Name::new("pure")),
+            measure: Name::new("pure"),
+            metric: Name::new("symmetric"),
+            distances: vec!["1".into()],
+            budget: Some(budget.into()),
+            halting: false,
+            quota: 10,
+            sequential: false,
+        }),
+    }
+}
+
+fn launch(key: Option<&str>, name: &'static str, accounts: &[Place]) -> Record {
+    let posting = |account: &Place| Posting {
+        account: *account,
+        price: Posted::Direct {
+            form: Form::Linear("0.1".into()),
+            losses: vec!["0.1".into()],
+        },
+    };
+    Record::Charge(Settlement {
+        description: Description {
+            name: name.into(),
+            parameters: Vec::new(),
+        },
+        key: key.map(Into::into),
+        postings: accounts.iter().map(posting).collect(),
+        opens: None,
+    })
+}
+
+fn write(journal: &Memory, record: Record) -> Result<(), JournalError> {
+    let mut draft = journal.draft(record)?;
+    draft.stage()?;
+    draft.wait().map(drop)
+}
+
+#[test]
+fn a_place_that_is_there_is_opened_again_with_what_was_charged() {
+    let journal = Memory::new();
+    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
+    let (team, _) = journal.open(&account(Some(root), "team", "0.5")).unwrap();
+    for _ in 0..3 {
+        write(&journal, launch(None, "query", &[team, root])).unwrap();
+    }
+    write(&journal, launch(None, "other", &[root])).unwrap();
+    let again = Memory::replaying(&journal.records()).unwrap();
+    for journal in [journal, again] {
+        let (place, past) = journal.open(&account(None, "all", "1")).unwrap();
+        assert_eq!(place, root);
+        let counts: Vec<u64> = past.runs.iter().map(|run| run.count).collect();
+        assert_eq!(counts, [3, 1]);
+        let (place, past) = journal.open(&account(Some(root), "team", "0.5")).unwrap();
+        assert_eq!((place, past.runs.len()), (team, 1));
+    }
+}
+
+#[test]
+fn other_terms_are_named() {
+    let journal = Memory::new();
+    journal.open(&account(None, "all", "1")).unwrap();
+    let error = journal.open(&account(None, "all", "2")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "all is in the ledger with the budget 1, and was opened with the budget 2: open it as it was, or under another name"
+    );
+}
+
+#[test]
+fn a_key_is_charged_once() {
+    let journal = Memory::new();
+    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
+    write(&journal, launch(Some("monday"), "query", &[root])).unwrap();
+    let again = write(&journal, launch(Some("monday"), "query", &[root]));
+    assert!(matches!(again, Err(JournalError::AlreadyCharged { receipt, .. }) if receipt.seq == 1));
+    let other = write(&journal, launch(Some("monday"), "another", &[root]));
+    assert!(matches!(
+        other,
+        Err(JournalError::OtherLaunch { seq: 1, .. })
+    ));
+    assert_eq!(journal.records().len(), 2);
+}
+
+#[test]
+fn after_a_doubt_nothing_is_written() {
+    let journal = Memory::new();
+    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
+    journal.fail_after(1);
+    write(&journal, launch(None, "query", &[root])).unwrap();
+    let doubt = write(&journal, launch(None, "query", &[root]));
+    assert_eq!(doubt, Err(JournalError::InDoubt { seq: 2 }));
+    let closed = write(&journal, launch(None, "query", &[root]));
+    assert!(matches!(closed, Err(JournalError::Closed { .. })));
+}
+
+#[test]
+fn a_state_serializes() {
+    let journal = Memory::new();
+    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
+    write(&journal, launch(None, "query", &[root])).unwrap();
+    let mut state = State::new();
+    for record in journal.records() {
+        state.apply(&record).unwrap();
+    }
+    let text = serde_json::to_string(&state).unwrap();
+    let read: State = serde_json::from_str(&text).unwrap();
+    assert_eq!(read.past(root), state.past(root));
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    assert!(serde_json::from_str::<State>(&text.replace("\"runs\":[[0", "\"runs\":[[7")).is_err());
+}
+
+#[test]
+fn records_that_do_not_fit_change_nothing() {
+    let mut state = State::new();
+    state
+        .apply(&Record::Open(account(None, "all", "1")))
+        .unwrap();
+    let before = serde_json::to_string(&state).unwrap();
+    let wrong = [
+        launch(None, "query", &[]),
+        launch(None, "query", &[Place(0), Place(7)]),
+        Record::Open(account(None, "all", "1")),
+        Record::Open(account(Some(Place(9)), "all", "1")),
+        Record::Halt { account: Place(1) },
+    ];
+    for record in wrong {
+        assert!(state.apply(&record).is_err(), "{record:?}");
+        assert_eq!(serde_json::to_string(&state).unwrap(), before);
+    }
+}
+
+/// Different paths have different texts.
+#[test]
+fn paths_are_read_as_one_thing_only() {
+    let key = |key: Key| Segment::Key(key);
+    let paths = [
+        vec![Segment::name("a"), Segment::name("b")],
+        vec![Segment::name("a/b")],
+        vec![Segment::name("a~1b")],
+        vec![Segment::name("[1]")],
+        vec![key(Key::from(1))],
+        vec![key(Key::from("1"))],
+        vec![key(Key::from("[1]"))],
+        vec![key(Key::from(("1", 1)))],
+        vec![key(Key::from("\", 1"))],
+        vec![Segment::name("a@1")],
+        vec![Segment::Partition {
+            name: "a".into(),
+            version: 1,
+        }],
+        vec![Segment::Partition {
+            name: "a".into(),
+            version: 2,
+        }],
+    ];
+    let texts: std::collections::HashSet<String> = paths
+        .iter()
+        .map(|path| Path::new(path.clone()).to_string())
+        .collect();
+    assert_eq!(texts.len(), paths.len(), "{texts:?}");
+}
