@@ -169,12 +169,8 @@ impl Cores {
 
     /// How far a core number can be from the truth, with probability at least `1 − β`, for all of `n` vertices at once.
     pub fn accuracy(&self, n: usize, beta: f64) -> f64 {
-        let (threshold, query) = (*self.0).clone().into_noise();
-        let scale = |noise: &crate::samplers::DiscreteLaplace| {
-            1.0 / noise.loss_per_unit().to_f64(exact::Round::Down)
-        };
-        let n = n as f64;
-        scale(&threshold) * (4.0 * n / beta).ln() + scale(&query) * (8.0 * n * n / beta).ln()
+        let ([threshold, query], n) = (self.0.scales(), n as f64);
+        threshold * (4.0 * n / beta).ln() + query * (8.0 * n * n / beta).ln()
     }
 
     /// What users do.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use continual::streams::{Continual, Increment, Streams};
 use exact::Exact;
-use measures::{L1Distance, PrivacyMap, PureDp};
+use measures::{Epsilon, L1Distance, PrivacyMap, PureDp};
 use odometer::Measurement;
 use queryable::{AskError, Machine, Scope};
 
@@ -18,13 +18,17 @@ use crate::{
     error::BuildError,
     histogram::Statistic,
     parameter::Parameter,
+    sensitivity::Together,
     sparse::{Gate, Sensitivity, SparseVector},
 };
 
 /// The parameters of a monitor: those of [`SparseVector`], over running totals.
 ///
-/// Distances are L1 over the stream: a unit moves every running total by at most one, so the loss is
-/// [`SparseVector::loss`] at free sensitivity 1, per unit.
+/// Distances are L1 over the stream. A unit changes one update by one, so it moves all running totals from then on by one in the
+/// same direction: the loss is [`SparseVector::loss`] of totals that move together, `1/t₁ + c/t₂`, per unit. *Proof* (derived here). The
+/// loss compares probabilities of the same questions and answers, and these fix both streams, however adaptively they were
+/// chosen. Two streams of integers at distance `d` are joined by `d` steps that change one update by one, since every integer
+/// between two updates is an update: no stream is missing on the way. Each step costs one unit.
 ///
 /// ```
 /// use mechanisms::monitor::Monitor;
@@ -37,6 +41,9 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Monitor(Arc<SparseVector>);
+
+/// Running totals, per unit of L1 distance.
+const TOTALS: Sensitivity<Together> = Sensitivity::UNIT_TOGETHER;
 
 /// One step of time for a monitor: what arrives, and what to compare the total with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,12 +72,17 @@ impl Monitor {
     /// # Errors
     /// As there.
     pub fn for_epsilon(epsilon: impl Parameter, positives: u32) -> Result<Self, BuildError> {
-        SparseVector::for_epsilon(epsilon, Sensitivity::UNIT, positives).map(Self::new)
+        SparseVector::for_epsilon(epsilon, TOTALS, positives).map(Self::new)
     }
 
     /// The map between streams at an L1 distance. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, PureDp> {
-        PrivacyMap::linear(PureDp, self.0.loss(Sensitivity::UNIT))
+        PrivacyMap::linear(PureDp, self.0.loss(TOTALS))
+    }
+
+    /// The loss of [`row_machine`](Self::row_machine) for one row: `1/t₁ + 2c/t₂`, because a statistic may move either way. Rounded up.
+    pub fn row_loss(&self) -> Epsilon {
+        self.0.loss(Sensitivity::UNIT)
     }
 
     /// A continual mechanism: every query is an update. It halts with its last positive answer.
@@ -82,9 +94,9 @@ impl Monitor {
     }
 
     /// The same over rows: watches a statistic of the running totals of the columns, which begin at `start`. Its loss
-    /// between streams that differ in one row, by at most one in each column, is that of the map at distance 1, since such
-    /// a row moves the statistic by at most one at every time. With one column, and any statistic of it, this is
-    /// [`machine`](Self::machine). A row of another length is an invalid query.
+    /// between streams that differ in one row, by at most one in each column, is [`row_loss`](Self::row_loss): such a row moves the
+    /// statistic by at most one at every time, but up at one time and down at another, if its columns differ in both directions.
+    /// A row of another length is an invalid query.
     pub fn row_machine(&self, statistic: Statistic, start: Vec<i64>) -> ContinualRowMonitor {
         ContinualRowMonitor {
             gate: Gate::new(&self.0),
@@ -97,7 +109,7 @@ impl Monitor {
     ///
     /// ```
     /// use mechanisms::{monitor::{Monitor, Update}, sparse::{Sensitivity, SparseVector}};
-    /// let alarm = SparseVector::for_epsilon("1", Sensitivity::free(1)?, 1)?;
+    /// let alarm = SparseVector::for_comparisons("1", Sensitivity::together(1)?, 1, (100, 0.05))?;
     /// let alarm = Monitor::new(alarm).continual().invoke(())?;
     /// assert!(!alarm.ask(Update { by: 1, threshold: 1000 })?);
     /// assert!(alarm.ask(Update { by: 2000, threshold: 1000 })?);

@@ -1,4 +1,16 @@
 //! Choosing the best of several candidates: the exponential mechanism, and report-noisy-max as permute-and-flip.
+//!
+//! *Which one.* [`report_noisy_max`]: at the same ε it is never worse on average than [`exponential`] (\[MS20\] Thm 2).
+//! [`exponential_zcdp`] where losses are counted in zCDP: it costs a quarter there of what its ε says.
+//!
+//! *Scores that move together*, such as counts of records that come and go ([`Scores::moving`]), need half of the noise.
+//! Let all scores rise by at most Δ between two inputs one unit apart. The exponential mechanism with weights
+//! `e^(ε·score/Δ)`: logarithms of weights rise by between 0 and ε, so the log-ratio of the laws has a range of ε, and lies within ±ε.
+//! Report-noisy-max with exponential noise of scale Δ/ε: given all other noises, a candidate wins with probability
+//! `min(1, e^(−ε·gap/Δ))`, where the gap to the best of the others moves by at most Δ. Ranges and losses add up along steps of one
+//! unit, which is why the promise is for [`Connected`](odometer::Connected) spaces.
+
+use std::marker::PhantomData;
 
 use dashu_int::IBig;
 use dashu_ratio::RBig;
@@ -11,7 +23,7 @@ use crate::{
     error::BuildError,
     parameter::{self, Parameter, positive},
     samplers::{ExponentialChoice, PermuteAndFlip},
-    sensitivity::most_change,
+    sensitivity::{Free, KnownOn, Sensitivity, most_change},
 };
 
 /// What to choose from, and how well.
@@ -20,14 +32,15 @@ use crate::{
 /// changes by at most `Δ·⌈d⌉`, rounded up to an integer, between inputs at distance `d`, where Δ is the `sensitivity`; and
 /// that the function does not panic. (Integers do not change in proportion: `round(x)` changes by 1 between 0.4 and 0.6.)
 #[derive(Clone)]
-pub struct Scores<F> {
+pub struct Scores<F, K = Free> {
     candidates: usize,
     sensitivity: Exact,
     score: F,
+    kind: PhantomData<K>,
 }
 
 impl<F> Scores<F> {
-    /// The scores of the candidates `0..candidates`.
+    /// The scores of the candidates `0..candidates`, each of which may rise or fall.
     ///
     /// # Errors
     /// [`BuildError::Empty`] without candidates; [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for the
@@ -37,6 +50,36 @@ impl<F> Scores<F> {
         sensitivity: impl Parameter,
         score: F,
     ) -> Result<Self, BuildError> {
+        Self::with(candidates, parameter::sensitivity(sensitivity)?, score)
+    }
+}
+
+impl<F, K> Scores<F, K> {
+    /// The scores of the candidates `0..candidates`, with what is known about the directions in which they move.
+    ///
+    /// ```
+    /// use measures::SymmetricDistance;
+    /// use mechanisms::{selection::{Scores, report_noisy_max}, sparse::Sensitivity};
+    /// use odometer::Records;
+    /// let count = |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64;
+    /// // Counts of records that come and go: half of the noise.
+    /// let tally = Scores::moving(3, Sensitivity::of_counts::<SymmetricDistance>(), count)?;
+    /// let winner = report_noisy_max(Records::new(), tally, "0.5")?;
+    /// assert_eq!(winner.map().loss(&1)?.to_string(), "0.5");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`] without candidates.
+    pub fn moving(
+        candidates: usize,
+        sensitivity: Sensitivity<K>,
+        score: F,
+    ) -> Result<Self, BuildError> {
+        Self::with(candidates, Exact::from(sensitivity.per_unit()), score)
+    }
+
+    fn with(candidates: usize, sensitivity: Exact, score: F) -> Result<Self, BuildError> {
         if candidates == 0 {
             return Err(BuildError::Empty {
                 what: "the candidates",
@@ -44,18 +87,19 @@ impl<F> Scores<F> {
         }
         Ok(Self {
             candidates,
-            sensitivity: parameter::sensitivity(sensitivity)?,
+            sensitivity,
             score,
+            kind: PhantomData,
         })
     }
 
     /// How many times Δ scores change between inputs at a distance, at the most. Rounded up.
-    fn changes<D: Number>(&self) -> impl Fn(&D) -> Exact + Send + Sync + use<F, D> {
+    fn changes<D: Number>(&self) -> impl Fn(&D) -> Exact + Send + Sync + use<F, K, D> {
         let sensitivity = self.sensitivity.clone();
         move |d_in| most_change(&sensitivity, d_in).div(&sensitivity, Round::Up)
     }
 
-    /// How far each candidate is behind the best, in units of `2·sensitivity/ε`.
+    /// How far each candidate is behind the best, in these units.
     fn penalties<X>(&self, data: &X, unit: &RBig) -> Vec<RBig>
     where
         F: Fn(&X, usize) -> i64,
@@ -73,10 +117,10 @@ impl<F> Scores<F> {
 }
 
 /// A measurement that draws a candidate, with a loss that depends on how many times Δ the scores change.
-fn select<S, M, F, L, B, C>(
+fn select<S, M, F, K, L, B, C>(
     name: &'static str,
     space: S,
-    scores: Scores<F>,
+    scores: Scores<F, K>,
     epsilon: &Exact,
     (measure, loss): (M, L),
     choice: B,
@@ -85,12 +129,13 @@ where
     S: Space<Distance: Number>,
     M: Measure,
     F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+    K: KnownOn<S>,
     L: Fn(&Exact) -> M::Loss + Send + Sync + 'static,
     B: Fn(Vec<RBig>) -> Result<C, BuildError> + Send + Sync + 'static,
     C: Distribution<Outcome = usize>,
 {
     let sensitivity = positive("the sensitivity", &scores.sensitivity)?;
-    let unit = positive("ε", epsilon)? / (sensitivity * RBig::from(2u8));
+    let unit = positive("ε", epsilon)? / (sensitivity * RBig::from(K::SHIFTS));
     let changes = scores.changes();
     let map = space.map(measure, move |d_in| Ok(loss(&changes(d_in))));
     let (candidates, sensitivity) = (scores.candidates, scores.sensitivity.clone());
@@ -117,7 +162,8 @@ fn concentrated(epsilon: &Exact, changes: &Exact) -> Rho {
     Rho::new(loss.div(&Exact::from(8u32), Round::Up))
 }
 
-/// The exponential mechanism (\[MT07\]): a candidate with probability proportional to `e^(ε·score/2Δ)`.
+/// The exponential mechanism (\[MT07\]): a candidate with probability proportional to `e^(ε·score/2Δ)`, or to
+/// `e^(ε·score/Δ)` if scores move together.
 ///
 /// ε per started unit of distance, exactly as given; at distance `d` with a fractional Δ, `ε·⌈Δ·⌈d⌉⌉/Δ`.
 ///
@@ -134,14 +180,15 @@ fn concentrated(epsilon: &Exact, changes: &Exact) -> Rho {
 ///
 /// # Errors
 /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
-pub fn exponential<S, F>(
+pub fn exponential<S, F, K>(
     space: S,
-    scores: Scores<F>,
+    scores: Scores<F, K>,
     epsilon: impl Parameter,
 ) -> Result<Measurement<S, PureDp, usize>, BuildError>
 where
     S: Space<Distance: Number>,
     F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+    K: KnownOn<S>,
 {
     let epsilon = &parameter::loss("ε", epsilon)?;
     select(
@@ -159,14 +206,15 @@ where
 ///
 /// # Errors
 /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
-pub fn exponential_zcdp<S, F>(
+pub fn exponential_zcdp<S, F, K>(
     space: S,
-    scores: Scores<F>,
+    scores: Scores<F, K>,
     epsilon: impl Parameter,
 ) -> Result<Measurement<S, Zcdp, usize>, BuildError>
 where
     S: Space<Distance: Number>,
     F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+    K: KnownOn<S>,
 {
     let epsilon = &parameter::loss("ε", epsilon)?;
     let rate = epsilon.clone();
@@ -181,21 +229,22 @@ where
     )
 }
 
-/// Report noisy max, as permute-and-flip (\[MS20\] Thm 1): never worse than the exponential mechanism at
-/// the same ε, and the law of the maximum of scores with exponential noise (\[DKS+21\]).
+/// Report noisy max, as permute-and-flip (\[MS20\] Thm 1): on average never worse than the exponential mechanism at
+/// the same ε (ibid. Thm 2), and the law of the maximum of scores with exponential noise (\[DKS+21\]).
 ///
 /// ε per started unit of distance, exactly as given; at distance `d` with a fractional Δ, `ε·⌈Δ·⌈d⌉⌉/Δ`.
 ///
 /// # Errors
 /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
-pub fn report_noisy_max<S, F>(
+pub fn report_noisy_max<S, F, K>(
     space: S,
-    scores: Scores<F>,
+    scores: Scores<F, K>,
     epsilon: impl Parameter,
 ) -> Result<Measurement<S, PureDp, usize>, BuildError>
 where
     S: Space<Distance: Number>,
     F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+    K: KnownOn<S>,
 {
     let epsilon = &parameter::loss("ε", epsilon)?;
     select(
@@ -211,7 +260,7 @@ where
 /// Rounding of products and quotients is far less than this part of them.
 const SHRINK: (u128, u128) = ((1 << 100) - 1, 1 << 100);
 
-impl<F> Scores<F> {
+impl<F, K> Scores<F, K> {
     /// The largest ε whose loss is within what is to be spent at distance 1, or less than `2^-99` of it less. With an
     /// integer Δ a pure loss is spent exactly.
     fn most_epsilon(
@@ -242,14 +291,15 @@ impl<F> Scores<F> {
 ///
 /// # Errors
 /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
-pub fn exponential_for_epsilon<S, F>(
+pub fn exponential_for_epsilon<S, F, K>(
     space: S,
-    scores: Scores<F>,
+    scores: Scores<F, K>,
     epsilon: impl Parameter,
 ) -> Result<Measurement<S, PureDp, usize>, BuildError>
 where
     S: Space<Distance: Number>,
     F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+    K: KnownOn<S>,
 {
     let epsilon = scores.epsilon_spending(epsilon)?;
     exponential(space, scores, epsilon)
@@ -269,14 +319,15 @@ where
 ///
 /// # Errors
 /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ρ.
-pub fn exponential_for_rho<S, F>(
+pub fn exponential_for_rho<S, F, K>(
     space: S,
-    scores: Scores<F>,
+    scores: Scores<F, K>,
     rho: impl Parameter,
 ) -> Result<Measurement<S, Zcdp, usize>, BuildError>
 where
     S: Space<Distance: Number>,
     F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+    K: KnownOn<S>,
 {
     let rho = parameter::loss("ρ", rho)?;
     let at_one = rho.times(8).sqrt(Round::Down);
@@ -291,14 +342,15 @@ where
 ///
 /// # Errors
 /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
-pub fn report_noisy_max_for_epsilon<S, F>(
+pub fn report_noisy_max_for_epsilon<S, F, K>(
     space: S,
-    scores: Scores<F>,
+    scores: Scores<F, K>,
     epsilon: impl Parameter,
 ) -> Result<Measurement<S, PureDp, usize>, BuildError>
 where
     S: Space<Distance: Number>,
     F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
+    K: KnownOn<S>,
 {
     let epsilon = scores.epsilon_spending(epsilon)?;
     report_noisy_max(space, scores, epsilon)

@@ -9,7 +9,7 @@ use odometer::{Connected, Space};
 
 use crate::error::BuildError;
 
-/// How much queries change per unit of distance, at the most, and what is known about their directions.
+/// How much queries (or scores) change per unit of distance, at the most, and what is known about their directions.
 ///
 /// Queries are integers, so part of a unit of distance may change them by as much as a whole one: `round(x)` changes by 1
 /// between 0.4 and 0.6. The promise is about every *started* unit, and so is the loss.
@@ -33,7 +33,7 @@ pub struct Counts<MI>(PhantomData<MI>);
 
 /// What is known about the directions in which queries change: [`Free`], [`Together`] or [`Counts`].
 pub trait Directions: sealed::Sealed {
-    /// How many units of query noise an answer "above" costs.
+    /// How many units of query noise an answer "above" costs, and how many units of a score the choice by it.
     #[doc(hidden)]
     const SHIFTS: u64;
 }
@@ -59,10 +59,10 @@ pub trait Directions: sealed::Sealed {
 pub trait KnownOn<S>: Directions {}
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait Sealed: Send + Sync + 'static {}
     impl Sealed for super::Free {}
     impl Sealed for super::Together {}
-    impl<MI> Sealed for super::Counts<MI> {}
+    impl<MI: measures::CountsRecords> Sealed for super::Counts<MI> {}
 }
 
 impl Directions for Free {
@@ -128,6 +128,12 @@ impl Sensitivity<Free> {
 }
 
 impl Sensitivity<Together> {
+    /// One, all in the same direction.
+    pub const UNIT_TOGETHER: Self = Self {
+        by: 1,
+        kind: PhantomData,
+    };
+
     /// Each query changes by at most this much, and between any two inputs one unit apart all queries change in the
     /// same direction (or not at all): half of the noise suffices (\[LSL17\] §4.3).
     ///

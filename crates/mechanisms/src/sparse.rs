@@ -4,6 +4,13 @@
 //! run, fresh noise on every query, at most `c` answers "above". Several published variants are wrong; the tests refute
 //! them. It is charged once, when launched, and never per query.
 //!
+//! **One-sided noise.** All noise is geometric, so never below zero, which halves the variance of Laplace noise at the same loss.
+//! *Proof* (ours, after \[LSL17\] Thm 4 and 5). Let a unit of distance change queries by at most Δ. Fix all answers, and pair
+//! the threshold noise `z` of one input with `z + Δ` of the other. That costs `q(z)/q(z + Δ) ≤ e^(Δ/t₁)` in the law of the threshold noise:
+//! one direction only, which noise above zero has. Answers "below" get more likely. An answer "above" needs query noise of at
+//! least some `m`, and then of at least `m + 2Δ`, which has `e^(−2Δ/t₂)` of the probability or more: a statement about tails, not
+//! about points. If all queries rise, `m + Δ` is enough; if all fall, `z` is paired with itself, and `m + Δ` is enough.
+//!
 //! **Who vouches.** The author of the measurement vouches that each query an analyst can *name* has the declared
 //! sensitivity: an analyst sends a value of a query type (a range, an index), not a function, and so cannot lie.
 //! [`Vouched`](crate::records::Vouched) lets in functions, for analysts who are trusted like authors.
@@ -22,7 +29,7 @@ use crate::{
     error::BuildError,
     parameter::{Parameter, positive},
     records::Predicate,
-    samplers::DiscreteLaplace,
+    samplers::Geometric,
     sensitivity::per_started_unit,
 };
 
@@ -54,27 +61,32 @@ pub struct Above<Q> {
 #[derive(Clone, Debug)]
 pub struct SparseVector {
     positives: u32,
-    threshold_noise: DiscreteLaplace,
-    query_noise: DiscreteLaplace,
+    threshold_noise: Geometric,
+    query_noise: Geometric,
+    /// What query noise is larger than threshold noise, about: compared with the difference. Public.
+    centre: i64,
 }
 
 impl SparseVector {
-    /// Halts after `positives` answers "above", at least one.
+    /// Halts after `positives` answers "above", at least one. A query that equals its threshold is as often above as below,
+    /// about.
     ///
     /// # Errors
     /// [`BuildError::NotPositive`].
     pub fn new(
         positives: u32,
-        threshold_noise: DiscreteLaplace,
-        query_noise: DiscreteLaplace,
+        threshold_noise: Geometric,
+        query_noise: Geometric,
     ) -> Result<Self, BuildError> {
         if positives == 0 {
             return Err(BuildError::not_positive("the number of positives", 0));
         }
+        let centre = median([&threshold_noise, &query_noise].map(scale));
         Ok(Self {
             positives,
             threshold_noise,
             query_noise,
+            centre,
         })
     }
 
@@ -93,16 +105,92 @@ impl SparseVector {
         if positives == 0 {
             return Err(BuildError::not_positive("the number of positives", 0));
         }
-        let shifts = K::SHIFTS * u64::from(positives);
-        let share = RBig::from(two_thirds_power(shifts));
+        let share = RBig::from(two_thirds_power(K::SHIFTS * u64::from(positives)));
+        Self::split(epsilon, sensitivity, positives, share)
+    }
+
+    /// With a loss of exactly ε per unit of distance, for so many comparisons: the split of ε and the centre that make
+    /// [`margin`](Self::margin) least, if one answer is "above" and the others are not.
+    ///
+    /// With failure probability β, noise stays below `a = t₂·ln(k/β)` in queries and `b = t₁·ln(1/β)` in the threshold (derived here),
+    /// so the centre is `(a − b)/2`, and the least `(a + b)/2` is at ε₂ : ε₁ = `√(SHIFTS·c·ln(k/β)) : √ln(1/β)`.
+    ///
+    /// ```
+    /// use mechanisms::sparse::{Sensitivity, SparseVector};
+    /// let together = Sensitivity::together(1)?;
+    /// let svt = SparseVector::for_comparisons(1, together, 1, (1000, 0.05))?;
+    /// assert_eq!(svt.loss(together).to_string(), "1");
+    /// assert!(svt.margin(1000, 0.05) < 12.6); // the split for unknown k: 13.0
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildError::NotPositive`]; [`BuildError::OutOfRange`] for a β that is not between 0 and 1.
+    pub fn for_comparisons<K: Directions>(
+        epsilon: impl Parameter,
+        sensitivity: Sensitivity<K>,
+        positives: u32,
+        (comparisons, beta): (u64, f64),
+    ) -> Result<Self, BuildError> {
+        let epsilon = positive("ε", epsilon)?;
+        if positives == 0 || comparisons == 0 {
+            let what = "the number of positives, and of comparisons,";
+            return Err(BuildError::not_positive(what, 0));
+        }
+        if !(beta > 0.0 && beta < 1.0) {
+            return Err(BuildError::out_of_range("β", "between 0 and 1", beta));
+        }
+        // Every split and every centre is private: floating point may choose them.
+        let (a, b) = ((comparisons as f64 / beta).ln(), (1.0 / beta).ln());
+        let shifts = (K::SHIFTS * u64::from(positives)) as f64;
+        let share = ((shifts * a / b).sqrt() * 64.0).clamp(1.0, 1e15) as u64;
+        let share = RBig::from_parts(share.into(), 64u8.into());
+        let split = Self::split(epsilon, sensitivity, positives, share)?;
+        let [threshold, query] = split.scales();
+        let centre = ((query * a - threshold * b) / 2.0).round() as i64;
+        Ok(Self { centre, ..split })
+    }
+
+    /// A share of ε for queries, where the threshold has one.
+    fn split<K: Directions>(
+        epsilon: RBig,
+        sensitivity: Sensitivity<K>,
+        positives: u32,
+        share: RBig,
+    ) -> Result<Self, BuildError> {
+        let shifts = RBig::from(K::SHIFTS * u64::from(positives));
         let by = RBig::from(sensitivity.per_unit());
         let threshold_epsilon = &epsilon / (RBig::ONE + &share);
         let query_epsilon = &threshold_epsilon * share;
         Self::new(
             positives,
-            DiscreteLaplace::new(&by / threshold_epsilon)?,
-            DiscreteLaplace::new(by * RBig::from(shifts) / query_epsilon)?,
+            Geometric::new(&by / threshold_epsilon)?,
+            Geometric::new(by * shifts / query_epsilon)?,
         )
+    }
+
+    /// How far from their thresholds queries have to be, so that with probability at least `1 − β` so many comparisons that
+    /// should be below are, and then one that should be above is. For advice, in floating point.
+    pub fn margin(&self, comparisons: u64, beta: f64) -> f64 {
+        let [p, q] = self.scales().map(|scale| (-1.0 / scale).exp());
+        let centre = self.centre as f64;
+        // E q^Z and E p^X for geometric noises; the rest is the tail of the other one.
+        let wrongly_above = |x: f64| comparisons as f64 * q.powf(x + centre) * (1.0 - p);
+        let wrongly_below = |x: f64| p.powf(x - centre + 1.0) * (1.0 - q);
+        let fails = |x: f64| (wrongly_above(x) + wrongly_below(x)) / (1.0 - p * q) > beta;
+        let (mut low, mut high) = (0.0, 1.0);
+        while fails(high) && high < 1e300 {
+            high *= 2.0;
+        }
+        for _ in 0..100 {
+            let middle = (low + high) / 2.0;
+            if fails(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high
     }
 
     /// Above-threshold: sparse vector that halts with its first answer "above" (\[DR14\] Alg 1, with the better
@@ -117,9 +205,15 @@ impl SparseVector {
         Self::for_epsilon(epsilon, sensitivity, 1)
     }
 
-    /// The noise on the threshold, and the noise on each query.
-    pub fn into_noise(self) -> (DiscreteLaplace, DiscreteLaplace) {
-        (self.threshold_noise, self.query_noise)
+    /// How many answers "above" there are before it halts.
+    pub fn positives(&self) -> u32 {
+        self.positives
+    }
+
+    /// The scales of the noise on the threshold, and of the noise on each query. The two noises of a comparison are together
+    /// off by more than `s·ln(1/β₁) + t·ln(1/β₂)` with probability at most `β₁ + β₂`, whatever the centre of [`new`](Self::new).
+    pub(crate) fn scales(&self) -> [f64; 2] {
+        [&self.threshold_noise, &self.query_noise].map(scale)
     }
 
     /// The loss per started unit of distance: `Δ·(1/t_threshold + 2c/t_query)`, or with `c` in place of `2c` for
@@ -167,14 +261,15 @@ impl SparseVector {
         &self,
         measurement: Measurement<S, PureDp, A>,
     ) -> Measurement<S, PureDp, A> {
-        let noise = |noise: &DiscreteLaplace| {
+        let noise = |noise: &Geometric| {
             let (name, value) = noise.parameter();
-            format!("discrete Laplace, {name} {value}")
+            format!("geometric, {name} {value}")
         };
         measurement
             .with_parameter("positives", self.positives)
             .with_parameter("threshold noise", noise(&self.threshold_noise))
             .with_parameter("query noise", noise(&self.query_noise))
+            .with_parameter("centre", self.centre)
     }
 
     /// Sparse vector over counts of records. A predicate looks at one record at a time, so every count has sensitivity 1
@@ -191,6 +286,21 @@ impl SparseVector {
     }
 }
 
+fn scale(noise: &Geometric) -> f64 {
+    1.0 / noise.rate().to_f64().value()
+}
+
+/// The median of query noise minus threshold noise, about: that of exponential noises.
+fn median([threshold, query]: [f64; 2]) -> i64 {
+    let above = |scale: f64| scale * (2.0 * scale / (threshold + query)).ln();
+    let median = match query >= threshold {
+        true => above(query),
+        false => -above(threshold),
+    };
+    // Not a number becomes zero.
+    median.round() as i64
+}
+
 type Evaluate<X, Q> = dyn Fn(&X, &Q) -> i64 + Send + Sync;
 
 /// `n^⅔`, rounded down, at least one.
@@ -203,7 +313,7 @@ fn two_thirds_power(n: u64) -> UBig {
 pub(crate) struct Gate {
     parameters: Arc<SparseVector>,
     /// Drawn with the first comparison.
-    threshold_noise: Option<IBig>,
+    threshold_noise: Option<UBig>,
     positives_left: u32,
 }
 
@@ -234,7 +344,8 @@ impl Gate {
             }
         };
         let noise = scope.draw(&self.parameters.query_noise)?;
-        let above = IBig::from(value) + noise >= IBig::from(threshold) + threshold_noise;
+        let centre = IBig::from(self.parameters.centre);
+        let above = IBig::from(value) + noise >= IBig::from(threshold) + threshold_noise + centre;
         if above {
             self.positives_left -= 1;
         }

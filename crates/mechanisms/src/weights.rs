@@ -87,16 +87,14 @@ pub struct MultiplicativeWeights {
 
 impl MultiplicativeWeights {
     /// Over data sets of `size` records from `0..universe`: corrects its hypothesis where an answer is off by about
-    /// `threshold` records or more, at most `corrections` times, and then halts.
+    /// `threshold` records or more, as often as the comparisons have positive answers, and then halts.
     ///
     /// # Errors
-    /// [`BuildError::Empty`] for an empty universe; [`BuildError::NotPositive`] for the size, the threshold or the number of
-    /// corrections.
+    /// [`BuildError::Empty`] for an empty universe; [`BuildError::NotPositive`] for the size or the threshold.
     pub fn new(
         (universe, size): (usize, usize),
-        comparison_noise: (DiscreteLaplace, DiscreteLaplace),
+        comparisons: SparseVector,
         answer_noise: DiscreteLaplace,
-        corrections: u32,
         threshold: i64,
     ) -> Result<Self, BuildError> {
         if universe == 0 {
@@ -109,13 +107,11 @@ impl MultiplicativeWeights {
         if threshold <= 0 {
             return Err(BuildError::not_positive("the threshold", threshold));
         }
-        let (threshold_noise, query_noise) = comparison_noise;
-        let comparisons = SparseVector::new(corrections, threshold_noise, query_noise)?;
         Ok(Self {
             space: Samples { universe, size },
+            corrections: comparisons.positives(),
             comparisons: Arc::new(comparisons),
             answer_noise,
-            corrections,
             threshold,
             // η = α/2, where α is the error as a fraction ([DR14] Alg 14).
             learning_rate: (threshold as f64 / size as f64 / 2.0).min(1.0),
@@ -138,9 +134,8 @@ impl MultiplicativeWeights {
         let scale = RBig::from(corrections) / positive("ε", &half)?;
         Self::new(
             (universe, size),
-            comparisons.into_noise(),
+            comparisons,
             DiscreteLaplace::new(scale)?,
-            corrections,
             threshold,
         )
     }

@@ -3,11 +3,11 @@
 mod common;
 
 use auditor::{Input, audit};
-use common::{delta, geometric, ratio};
+use common::{delta, one_sided, ratio};
 use measures::{Basic, PureDp};
 use mechanisms::{
     cores::{Cores, Graph},
-    samplers::DiscreteLaplace,
+    samplers::Geometric,
     sparse::SparseVector,
 };
 use queryable::Root;
@@ -32,7 +32,7 @@ fn true_cores() {
 
 #[test]
 fn without_noise_it_is_exact() {
-    let tiny = || DiscreteLaplace::new(ratio(1, 1000)).unwrap();
+    let tiny = || Geometric::new(ratio(1, 1000)).unwrap();
     let cores = Cores::with_noise(SparseVector::new(1, tiny(), tiny()).unwrap());
     let clique = (0..5).flat_map(|u| (0..u).map(move |v| (u, v)));
     let graph = Graph::new(8, clique.chain([(4, 5), (5, 6), (6, 7)]));
@@ -64,7 +64,7 @@ fn it_is_as_accurate_as_stated() {
 /// One edge more or less, three vertices, every server that asks about everybody or about the ends.
 #[test]
 fn an_edge_costs_two_users() {
-    let noise = |radius| SparseVector::new(1, geometric(1, 4, radius), geometric(1, 4, radius));
+    let noise = |radius| SparseVector::new(1, one_sided(1, 4, radius), one_sided(1, 4, radius));
     let cores = Cores::with_noise(noise(3).unwrap());
     let users = cores.users();
     assert_eq!(users.loss(&Basic::new(PureDp), 2).unwrap(), cores.loss());

@@ -36,7 +36,7 @@ impl Space for Even {
 /// to be had for them (a `compile_fail` example of `KnownOn`), and this is why: its rate is refuted.
 #[test]
 fn moving_together_says_nothing_where_no_two_inputs_are_one_apart() {
-    let parameters = SparseVector::new(1, geometric(1, 6, 6), geometric(1, 6, 6)).unwrap();
+    let parameters = SparseVector::new(1, one_sided(1, 6, 12), one_sided(1, 6, 12)).unwrap();
     let svt = parameters.measurement(Even, Sensitivity::UNIT, |x: &i64, sign: &i64| x * sign);
     let at = |sign| Above {
         query: sign,
@@ -111,7 +111,7 @@ fn integer_scores_of_fractional_sensitivity() {
 
 #[test]
 fn integer_queries_at_fractional_distances() {
-    let parameters = SparseVector::new(1, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap();
+    let parameters = SparseVector::new(1, one_sided(1, 6, 12), one_sided(1, 6, 12)).unwrap();
     let svt = parameters.measurement(FiniteFloats, Sensitivity::UNIT, |x: &f64, sign: &i64| {
         sign * x.round() as i64
     });

@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use auditor::{Factor, Input, Report, audit};
 use common::*;
+use continual::{Identifier, Pair, Verifier};
 use dashu_int::IBig;
 use exact::{Exact, Round};
 use measures::SymmetricDistance;
 use mechanisms::{
-    monitor::Monitor,
+    monitor::{Monitor, Update},
     samplers::DiscreteLaplace,
     sparse::{Above, KnownOn, Sensitivity, SparseVector},
     weights::{MultiplicativeWeights, Subset},
 };
 use odometer::{Odometer, Records};
 use queryable::{
-    AskError, Machine, Root, Scope,
+    AskError, Chain, Machine, Root, Scope,
     coins::{Distribution, Probability},
     machine,
 };
@@ -43,7 +44,7 @@ where
 fn sparse_vector_is_as_private_as_claimed() {
     let queries = [above(0, 0), above(1, 0), above(0, 1), above(1, 1)];
     for (positives, depth) in [(1, 2), (2, 2)] {
-        let svt = SparseVector::new(positives, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap();
+        let svt = SparseVector::new(positives, one_sided(1, 6, 5), one_sided(1, 6, 5)).unwrap();
         let svt = by_index(&svt, Sensitivity::free(1).unwrap());
         let claimed = svt.map().loss(&1).unwrap();
         let report = audit_queryable(&svt, vec![0, 1], vec![1, 0], depth, &queries);
@@ -54,7 +55,7 @@ fn sparse_vector_is_as_private_as_claimed() {
 #[test]
 fn queries_that_move_together_cost_less() {
     let queries = [above(0, 0), above(1, 0), above(0, 1), above(1, 1)];
-    let svt = SparseVector::new(1, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap();
+    let svt = SparseVector::new(1, one_sided(1, 6, 5), one_sided(1, 6, 5)).unwrap();
     let svt = by_index(&svt, Sensitivity::together(1).unwrap());
     let claimed = svt.map().loss(&1).unwrap();
     let report = audit_queryable(&svt, vec![0, 0], vec![1, 1], 2, &queries);
@@ -65,30 +66,33 @@ fn queries_that_move_together_cost_less() {
     assert!(delta(&report, claimed.value()).0 > 0.0);
 }
 
+/// The enumerated law, in floating point.
+fn law<D: Distribution<Outcome: Into<IBig>>>(noise: &D) -> Vec<(i64, f64)> {
+    let float = |(x, p): (D::Outcome, Probability)| {
+        let x: IBig = x.into();
+        (i64::try_from(&x).unwrap(), p.as_rational().to_f64().value())
+    };
+    (0..noise.arity())
+        .map(|i| float(noise.outcome(i)))
+        .collect()
+}
+
 /// The probability of "below" to so many queries of one value, then "above" to so many of another, against threshold
 /// zero, in closed form: given the threshold's noise, the answers are independent.
 fn view(
-    (threshold, query): (&DiscreteLaplace, &DiscreteLaplace),
+    (threshold, query): (&[(i64, f64)], &[(i64, f64)]),
     (below, times_below): (i64, i32),
     (above, times_above): (i64, i32),
 ) -> f64 {
-    let law = |d: &DiscreteLaplace| -> Vec<(i64, f64)> {
-        let outcomes = (0..d.arity()).map(|i| d.outcome(i));
-        let float = |(x, p): (IBig, Probability)| {
-            (i64::try_from(&x).unwrap(), p.as_rational().to_f64().value())
-        };
-        outcomes.map(float).collect()
-    };
-    let noise = law(query);
     let probability = |holds: &dyn Fn(i64) -> bool| -> f64 {
-        noise
+        query
             .iter()
             .filter(|(x, _)| holds(*x))
             .map(|(_, p)| p)
             .sum()
     };
     let mut sum = 0.0;
-    for (shift, p) in law(threshold) {
+    for &(shift, p) in threshold {
         let is_below = probability(&|x| below + x < shift);
         let is_above = probability(&|x| above + x >= shift);
         sum += p * is_below.powi(times_below) * is_above.powi(times_above);
@@ -100,8 +104,9 @@ fn view(
 fn the_loss_of_sparse_vector_is_tight() {
     // Many answers "below" pin the noisy threshold from below, so that the adversary gains from its shift as well as from
     // both shifts of the last query (or the only one, if it moves as the others do): the whole loss is spent.
-    let noise = (&geometric(1, 2, 60), &geometric(1, 2, 60));
-    let parameters = SparseVector::new(1, noise.0.clone(), noise.1.clone()).unwrap();
+    let half = one_sided(1, 2, 60);
+    let noise = (&law(&half)[..], &law(&half)[..]);
+    let parameters = SparseVector::new(1, half.clone(), half).unwrap();
     let free = parameters.loss(Sensitivity::free(1).unwrap());
     let together = parameters.loss(Sensitivity::together(1).unwrap());
     for (claimed, last) in [(free, 1), (together, 0)] {
@@ -126,7 +131,7 @@ fn epsilon_is_spent_exactly() {
     assert!(SparseVector::for_epsilon(&Exact::ZERO, unit, 1).is_err());
     assert!(SparseVector::for_epsilon(&Exact::INFINITY, unit, 1).is_err());
     assert!(SparseVector::for_epsilon(&Exact::ONE, unit, 0).is_err());
-    assert!(SparseVector::new(0, geometric(1, 2, 3), geometric(1, 2, 3)).is_err());
+    assert!(SparseVector::new(0, one_sided(1, 2, 3), one_sided(1, 2, 3)).is_err());
     assert!(Sensitivity::free(0).is_err());
 }
 
@@ -183,26 +188,117 @@ fn comparisons_are_as_accurate_as_published() {
 }
 
 #[test]
+fn margins_are_kept() {
+    // 200 comparisons a margin below their thresholds, then one a margin above: at most one run in twenty fails, about.
+    let together = Sensitivity::together(1).unwrap();
+    let plan = (200, 0.05);
+    let svt = SparseVector::for_comparisons(1, together, 1, plan).unwrap();
+    let plain = SparseVector::for_epsilon(1, together, 1).unwrap();
+    assert_eq!(svt.loss(together), plain.loss(together));
+    assert!(svt.margin(200, 0.05) < plain.margin(200, 0.05));
+    let margin = svt.margin(200, 0.05).ceil() as i64;
+    let svt = by_index(&svt, together);
+    let fails = |seed: u16| {
+        let mut key = [0; 32];
+        key[..2].copy_from_slice(&seed.to_le_bytes());
+        let svt = svt.invoke_in(&Root::seeded(key), vec![0].into()).unwrap();
+        let all_below = (0..200).all(|_| svt.ask(above(0, margin)) == Ok(false));
+        !(all_below && svt.ask(above(0, -margin)) == Ok(true))
+    };
+    let failures = (0..200).filter(|seed| fails(*seed)).count();
+    // Above 30 of 200 with probability below 1e-9, if each fails with probability 0.05.
+    assert!((1..=30).contains(&failures), "{failures}");
+    for bad in [(0, 0.05), (10, 0.0), (10, 1.0), (10, f64::NAN)] {
+        assert!(SparseVector::for_comparisons(1, together, 1, bad).is_err());
+    }
+}
+
+#[test]
 fn the_monitor_is_as_private_as_claimed() {
-    let svt = SparseVector::new(1, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap();
-    let monitor = Monitor::new(svt).measurement(2).unwrap();
+    let svt = SparseVector::new(1, one_sided(1, 6, 5), one_sided(1, 6, 5)).unwrap();
+    let monitor = Monitor::new(svt.clone()).measurement(2).unwrap();
     let claimed = monitor.map().loss(&Exact::ONE).unwrap();
-    let report = audit_queryable(&monitor, vec![0, 1], vec![1, 1], 3, &[0, 1]);
-    holds(&report, claimed.value(), 1e-3);
+    assert_eq!(claimed, svt.loss(Sensitivity::together(1).unwrap()));
+    for (zero, one) in [([0, 1], [1, 1]), ([0, 1], [0, 2]), ([1, 0], [0, 0])] {
+        let report = audit_queryable(&monitor, zero.into(), one.into(), 2, &[0, 1, 2]);
+        holds(&report, claimed.value(), 1e-3);
+    }
     let far = monitor.map().loss(&exact("2")).unwrap();
-    let report = audit_queryable(&monitor, vec![1, 0], vec![0, 1], 3, &[0, 1]);
+    let report = audit_queryable(&monitor, vec![1, 0], vec![0, 1], 2, &[0, 1]);
     holds(&report, far.value(), 1e-3);
     assert!(
-        Monitor::new(SparseVector::new(1, geometric(1, 6, 5), geometric(1, 6, 5)).unwrap())
+        Monitor::new(SparseVector::new(1, one_sided(1, 6, 5), one_sided(1, 6, 5)).unwrap())
             .measurement(0)
             .is_err()
     );
 }
 
+/// Streams that are chosen by what was seen, at distance 1: one step differs, by one, in a direction that is chosen then.
+#[test]
+fn the_monitor_withstands_adaptive_streams() {
+    let svt = SparseVector::new(1, one_sided(1, 4, 6), one_sided(1, 4, 6)).unwrap();
+    let monitor = Monitor::new(svt);
+    let claimed = monitor.map().loss(&Exact::ONE).unwrap();
+    let continual = monitor.continual();
+    let build = |input: Input, root: &Root| {
+        let running = continual.invoke_in(root, ().into());
+        let running = running.map_err(|error| AskError::failed(error.to_string()))?;
+        let function = continual.space().function(&Exact::ONE);
+        let game = Chain::new(Verifier::new(function), Identifier::new(input));
+        root.postprocess(&running, game)
+    };
+    let step = |by| Update { by, threshold: 1 };
+    let offer = |history: &[queryable::Round<Pair<Update>, bool>]| {
+        let differed = history.iter().any(|round| !round.query.is_identical());
+        let same = vec![Pair::same(step(0))];
+        match differed {
+            true => same,
+            false => [
+                same,
+                vec![Pair::new(step(0), step(1)), Pair::new(step(1), step(0))],
+            ]
+            .concat(),
+        }
+    };
+    let report = audit(build).asking(3, offer).unwrap();
+    holds(&report, claimed.value(), 1e-3);
+}
+
+/// Rows that fall in one column and rise in another move the largest total down and then up: half of the loss is refuted.
+#[test]
+fn statistics_of_rows_do_not_move_one_way() {
+    let noise = (
+        &law(&one_sided(1, 2, 60))[..],
+        &law(&one_sided(1, 2, 60))[..],
+    );
+    let svt = SparseVector::new(1, one_sided(1, 2, 60), one_sided(1, 2, 60)).unwrap();
+    let monitor = Monitor::new(svt);
+    let one_way = monitor.map().loss(&Exact::ONE).unwrap();
+    let odds = view(noise, (0, 3000), (1, 1)) / view(noise, (1, 3000), (0, 1));
+    assert!(odds.ln() > one_way.value().to_f64(Round::Up));
+    assert!(odds.ln() <= monitor.row_loss().value().to_f64(Round::Up) + 1e-9);
+}
+
+/// The proof needs tails that fall by a bounded factor to the right, and noise below zero has none: no guarantee at all.
+#[test]
+fn one_sided_query_noise_of_the_wrong_sign_has_no_guarantee() {
+    let noise = one_sided(1, 2, 40);
+    let wrong = |value: i64| {
+        let noise = noise.clone();
+        machine(move |(): (), scope: &mut Scope<'_>| {
+            let threshold = IBig::ONE + scope.draw(&noise)?;
+            Ok(IBig::from(value) - scope.draw(&noise)? >= threshold)
+        })
+    };
+    let build = |input: Input, root: &Root| root.spawn(wrong(input.pick(0, 1)));
+    let report = audit(build).asking(1, |_| vec![()]).unwrap();
+    assert!(report.delta(&Factor::new(1000, 1).unwrap()).least > ratio(1, 5));
+}
+
 #[test]
 fn multiplicative_weights_are_as_private_as_claimed() {
-    let noise = || geometric(1, 8, 3);
-    let pmw = MultiplicativeWeights::new((2, 2), (noise(), noise()), noise(), 1, 1).unwrap();
+    let comparisons = SparseVector::new(1, one_sided(1, 8, 3), one_sided(1, 8, 3)).unwrap();
+    let pmw = MultiplicativeWeights::new((2, 2), comparisons, geometric(1, 8, 3), 1).unwrap();
     let pmw = pmw.measurement();
     let claimed = pmw.map().loss(&1).unwrap();
     let queries = [Subset::new(2, |i| i == 0), Subset::new(2, |i| i == 1)];
@@ -394,7 +490,8 @@ fn algorithm_6_without_a_cutoff_has_no_guarantee() {
     };
     is_refuted(&variant.audit(&[(-1, 0), (0, -1), (-1, 0)]), 25);
     // In closed form, with n answers of either kind: the loss grows with n without end.
-    let noise = (&geometric(1, 5, 30), &geometric(1, 5, 30));
+    let fifth = law(&geometric(1, 5, 30));
+    let noise = (&fifth[..], &fifth[..]);
     let loss = |n| (view(noise, (0, n), (1, n)) / view(noise, (1, n), (0, n))).ln();
     assert!(loss(2) < loss(10) && loss(10) < loss(50) && loss(50) > 20.0 * 25f64.ln());
 }

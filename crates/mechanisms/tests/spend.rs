@@ -304,7 +304,7 @@ fn descriptions_tell_mechanisms_apart() {
     let svt = svt.of_counts::<_, std::ops::RangeInclusive<i64>>(records);
     shown(
         &svt.description().to_string(),
-        "`sparse vector`(sensitivity = 1, positives = 1, threshold noise = discrete Laplace, scale 2, query noise = discrete Laplace, scale 2)",
+        "`sparse vector`(sensitivity = 1, positives = 1, threshold noise = geometric, scale 2, query noise = geometric, scale 2, centre = 0)",
     );
     let rr = mechanisms::response::leaky_randomized_response(
         common::probability(3, 4),

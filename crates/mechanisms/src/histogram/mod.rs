@@ -161,19 +161,19 @@ impl Histogram {
     /// With probability at least `1 − β`, in all steps: the two noises of a monitor's comparison are together within the
     /// first number, the noise of a Laplace comparison within the second, and every total of the counter within the third.
     ///
-    /// Discrete Laplace noise of scale `s` is beyond `x` with probability at most `2e^(−x/s)`, and its moments are at most
+    /// Noise of scale `s` is beyond `x` with probability at most `2e^(−x/s)`, one-sided or not, and its moments are at most
     /// those of the continuous one, so that \[CSS11\] Cor 2.9 bounds the sum of a counter's blocks. Each of the four
     /// kinds of noise gets β/4, shared among the horizon's steps (and the columns).
     fn noise_within(&self, beta: f64) -> [f64; 3] {
         let steps = self.horizon as f64;
         let scale = |noise: &DiscreteLaplace| 1.0 / noise.loss_per_unit().to_f64(Round::Down);
         let tail = |noise: &DiscreteLaplace| scale(noise) * (8.0 * steps / beta).ln();
-        let (threshold, query) = self.noises.monitor.clone().into_noise();
+        let [threshold, query] = self.noises.monitor.scales();
         let log = (8.0 * steps * self.dimensions as f64 / beta).ln();
         let levels = f64::from(self.noises.counter.levels());
         let spread = scale(self.noises.counter.noise()) * levels.sqrt().max(log.sqrt());
         [
-            tail(&threshold) + tail(&query),
+            (threshold + query) * (8.0 * steps / beta).ln(),
             tail(&self.noises.comparison),
             spread * (8.0 * log).sqrt(),
         ]

@@ -9,6 +9,8 @@ use continual::{
 use exact::Exact;
 use queryable::{AskError, Chain, Root};
 
+use crate::samplers::Geometric;
+
 use super::{
     parts::{Answer, Name, Query},
     *,
@@ -23,7 +25,12 @@ fn small(dimensions: usize, [counter, other]: [u64; 2], radius: u32) -> Histogra
             .enumerating(radius)
     };
     let counter = Counter::new(3, noise(counter)).unwrap();
-    let monitor = SparseVector::new(1, noise(other), noise(other)).unwrap();
+    let one_sided = || {
+        let ratio = RBig::from_parts(1.into(), other.into());
+        let noise = Geometric::with_ratio(ratio).unwrap();
+        noise.enumerating(radius as usize + 1)
+    };
+    let monitor = SparseVector::new(1, one_sided(), one_sided()).unwrap();
     let small = Histogram::with_noise(
         counter,
         monitor,

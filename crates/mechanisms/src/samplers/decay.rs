@@ -8,6 +8,7 @@ use dashu_ratio::RBig;
 use exact::{Exact, Round, interval::Interval};
 
 use super::real::exp_neg;
+use crate::parameter::shown;
 
 /// The ratio of neighbouring probabilities.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,14 @@ impl Decay {
                 }
                 power.with_bits(bits)
             }
+        }
+    }
+
+    /// Its parameter, with the parameter's name.
+    pub(crate) fn parameter(&self) -> (&'static str, String) {
+        match self {
+            Self::Exp { rate } => ("scale", shown(&(RBig::ONE / rate))),
+            Self::Ratio(ratio) => ("ratio", shown(ratio)),
         }
     }
 

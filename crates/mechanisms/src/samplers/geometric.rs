@@ -84,6 +84,16 @@ impl Geometric {
         self
     }
 
+    /// An upper bound on `−ln q`; `1/scale` exactly where there is a scale.
+    pub(crate) fn rate(&self) -> &RBig {
+        &self.steps.rate.1
+    }
+
+    /// Its parameter, with the parameter's name.
+    pub(crate) fn parameter(&self) -> (&'static str, String) {
+        self.steps.decay.parameter()
+    }
+
     fn enumerated(&self) -> &Filled<UBig> {
         self.enumeration.get(|count| {
             let first = Start::new(&self.steps.decay, |one, q| one - q, complement);

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     error::BuildError,
-    parameter::{Parameter, positive, shown},
+    parameter::{Parameter, positive},
 };
 
 /// Discrete Laplace noise: `P(x) = (1−q)/(1+q)·q^|x|` on the integers, with `q = e^(−1/scale)` or rational.
@@ -91,10 +91,7 @@ impl DiscreteLaplace {
 
     /// Its parameter, with the parameter's name.
     pub(crate) fn parameter(&self) -> (&'static str, String) {
-        match &self.steps.decay {
-            Decay::Exp { rate } => ("scale", shown(&(RBig::ONE / rate))),
-            Decay::Ratio(ratio) => ("ratio", shown(ratio)),
-        }
+        self.steps.decay.parameter()
     }
 
     fn enumerated(&self) -> &Filled<IBig> {

@@ -7,7 +7,7 @@ use auditor::{Factor, Input, Report, audit, player};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::Measure;
-use mechanisms::samplers::DiscreteLaplace;
+use mechanisms::samplers::{DiscreteLaplace, Geometric};
 use odometer::{Measurement, Space};
 use queryable::{AskError, Queryable, coins::Probability};
 
@@ -28,6 +28,13 @@ pub fn geometric(n: i64, d: u64, radius: u32) -> DiscreteLaplace {
     DiscreteLaplace::with_ratio(ratio(n, d))
         .unwrap()
         .enumerating(radius)
+}
+
+/// Geometric noise with a rational ratio, enumerated to the largest one.
+pub fn one_sided(n: i64, d: u64, largest: u32) -> Geometric {
+    Geometric::with_ratio(ratio(n, d))
+        .unwrap()
+        .enumerating(largest as usize + 1)
 }
 
 /// Audits a measurement that answers once.
