@@ -248,7 +248,7 @@ fn the_monitor_withstands_adaptive_streams() {
         root.postprocess(&running, game)
     };
     let step = |by| Update { by, threshold: 1 };
-    let offer = |history: &[queryable::Round<Pair<Update>, bool>]| {
+    let offer = |history: &[queryable::Exchange<Pair<Update>, bool>]| {
         let differed = history.iter().any(|round| !round.query.is_identical());
         let same = vec![Pair::same(step(0))];
         match differed {
