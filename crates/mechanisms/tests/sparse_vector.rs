@@ -66,6 +66,9 @@ fn queries_that_move_together_cost_less() {
     assert!(delta(&report, claimed.value()).0 > 0.0);
 }
 
+/// Outcomes and their probabilities.
+type Law = [(i64, f64)];
+
 /// The enumerated law, in floating point.
 fn law<D: Distribution<Outcome: Into<IBig>>>(noise: &D) -> Vec<(i64, f64)> {
     let float = |(x, p): (D::Outcome, Probability)| {
@@ -80,7 +83,7 @@ fn law<D: Distribution<Outcome: Into<IBig>>>(noise: &D) -> Vec<(i64, f64)> {
 /// The probability of "below" to so many queries of one value, then "above" to so many of another, against threshold
 /// zero, in closed form: given the threshold's noise, the answers are independent.
 fn view(
-    (threshold, query): (&[(i64, f64)], &[(i64, f64)]),
+    (threshold, query): (&Law, &Law),
     (below, times_below): (i64, i32),
     (above, times_above): (i64, i32),
 ) -> f64 {
