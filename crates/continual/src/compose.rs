@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc};
 
 use queryable::{
-    AskError, Fixed, Machine, Scope,
+    AskError, DEFAULT_MESSAGES, Fixed, Machine, Scope,
     compose::{ConComp, Routed, Unparsable},
 };
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,19 @@ impl<N, Q: Fixed + 'static, A: 'static, L> ExtConComp<N, Q, A, L> {
     pub fn new(catalogue: Catalogue<N, Q, A, L>) -> Self {
         Self {
             catalogue,
-            mechanisms: ConComp::new(Vec::new(), Unparsable::Refuse),
+            mechanisms: ConComp::new(Vec::new(), Unparsable::Refuse)
+                .answering_at_most(DEFAULT_MESSAGES),
+        }
+    }
+
+    /// Every mechanism that is created answers at most so many messages, and then
+    /// [`AskError::TooManyMessages`]: finite communication, which the prices in f-DP and Gaussian privacy ask for, and those
+    /// in (ε, δ) where some ε is zero (\[HSV25\] Def 14.4, Cor 14.7). Without this, [`DEFAULT_MESSAGES`].
+    #[must_use]
+    pub fn answering_at_most(self, messages: u64) -> Self {
+        Self {
+            mechanisms: self.mechanisms.answering_at_most(messages),
+            ..self
         }
     }
 }

@@ -66,6 +66,24 @@ fn a_mechanism_that_ends_ends_alone() {
 }
 
 #[test]
+fn communication_is_finite() {
+    let root = Root::seeded([0; 32]);
+    let all = root
+        .spawn(ExtConComp::new(responses()).answering_at_most(2))
+        .unwrap();
+    for name in [3, 4] {
+        all.ask(Request::Create(name)).unwrap();
+    }
+    for at in [0, 1] {
+        assert!((0..2).all(|_| all.ask(Request::ask(at, true)).is_ok()));
+        let over = Err(AskError::TooManyMessages { limit: 2 });
+        assert_eq!(all.ask(Request::ask(at, true)), over);
+    }
+    assert_eq!(all.ask(Request::Create(3)), Ok(Outcome::Created(2)));
+    assert!(all.ask(Request::ask(2, true)).is_ok());
+}
+
+#[test]
 fn coins_are_a_mechanism_without_loss() {
     let heads = coins::<bool, u8, _, _>(&PureDp, Bit::fair(), u8::from);
     assert_eq!(*heads.certificate().loss(), Epsilon::ZERO);

@@ -6,9 +6,10 @@ use measures::{
     ChildLoss, FixedRule, Interleaving, IntoLoss, Loss, LossError, Measure as _, PrivacyMap, Rule,
     RuleError,
 };
-use queryable::{AskError, Scope, Sequence};
+use queryable::{AskError, DEFAULT_MESSAGES, Scope, Sequence};
 
 use crate::{
+    account::{ascent::Terms, finite},
     error::{LaunchError, OpenError},
     measurement::{Head, Measurement},
     session::watch::{Fused, Watch},
@@ -51,6 +52,7 @@ pub struct Compositor<S: Space, R: FixedRule> {
     losses: Result<Vec<ChildLoss<R>>, LossError>,
     order: Order,
     watch: Option<Watch>,
+    messages: u64,
 }
 
 impl<S: Space, R: FixedRule> Compositor<S, R> {
@@ -69,7 +71,15 @@ impl<S: Space, R: FixedRule> Compositor<S, R> {
             losses: losses.into_iter().map(IntoLoss::into_loss).collect(),
             order: Order::AsGiven,
             watch: None,
+            messages: DEFAULT_MESSAGES,
         }
+    }
+
+    /// Every launch answers at most so many messages, with everything it spawns, if the rule is for finite communication:
+    /// see [`Odometer::answering_at_most`](crate::Odometer::answering_at_most).
+    pub fn answering_at_most(mut self, messages: u64) -> Self {
+        self.messages = messages;
+        self
     }
 
     /// Its compositions tell this watch which transformation has failed on their data. See [`Watch`].
@@ -104,7 +114,9 @@ impl<S: Space, R: FixedRule> Compositor<S, R> {
             losses,
             order,
             watch,
+            messages,
         } = self;
+        let messages = finite::<R>().then_some(messages);
         let measure = rule.child();
         let losses = losses.map_err(RuleError::Loss)?;
         for loss in &losses {
@@ -126,6 +138,7 @@ impl<S: Space, R: FixedRule> Compositor<S, R> {
                     place: Fused::below(&scope.root()?, "a compositor", watch.as_ref())?,
                     order,
                     sequence: sequential.then(Sequence::new),
+                    messages,
                     left: Mutex::new(losses.clone()),
                 })))
             }
@@ -151,6 +164,7 @@ struct Shared<S: Space, R: Rule> {
     place: Fused,
     order: Order,
     sequence: Option<Sequence>,
+    messages: Option<u64>,
     left: Mutex<Vec<ChildLoss<R>>>,
 }
 
@@ -181,12 +195,12 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
         }
         head.check_fits(root, &shared.space, &shared.measure)?;
         let loss = head.loss(&shared.d_in)?;
-        let turn = shared.take(&loss).map_err(|left| LaunchError::NoSlot {
+        let terms = shared.take(&loss).map_err(|left| LaunchError::NoSlot {
             launch: head.description().to_string(),
             asked: loss.to_string(),
             left: shown(&left),
         })?;
-        let answer = root.run(turn, |scope: &mut Scope<'_>| run(&shared.data, scope));
+        let answer = terms.run(root, |scope: &mut Scope<'_>| run(&shared.data, scope));
         if fuse.is_blown() {
             return Err(LaunchError::Stopped { charged: true });
         }
@@ -201,7 +215,7 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
 
 impl<S: Space, R: FixedRule> Shared<S, R> {
     /// Takes a slot, and the turn with it; or says what is left.
-    fn take(&self, loss: &ChildLoss<R>) -> Result<Option<queryable::Turn>, Vec<ChildLoss<R>>> {
+    fn take(&self, loss: &ChildLoss<R>) -> Result<Terms, Vec<ChildLoss<R>>> {
         let mut left = lock(&self.left);
         let slot = match self.order {
             Order::AsGiven => left.first().filter(|slot| loss.at_most(slot)).map(|_| 0),
@@ -211,7 +225,11 @@ impl<S: Space, R: FixedRule> Shared<S, R> {
             return Err(left.clone());
         };
         left.remove(slot);
-        Ok(self.sequence.as_ref().map(Sequence::begin_next))
+        let turn = self.sequence.as_ref().map(Sequence::begin_next);
+        Ok(Terms {
+            turns: turn.into_iter().collect(),
+            messages: self.messages,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use measures::{Adaptive, FilterRule, IntoLoss, PrivacyMap, Rule, RuleError, TotalLoss};
-use queryable::Root;
+use queryable::{DEFAULT_MESSAGES, Root};
 
 use crate::{
     account::{Account, Cap, DEFAULT_QUOTA},
@@ -48,6 +48,7 @@ pub struct Odometer<S: Space, R: FilterRule> {
     halting: bool,
     watch: Option<Watch>,
     quota: u32,
+    messages: u64,
 }
 
 /// A filter: a measurement whose answer is a session with a budget.
@@ -64,6 +65,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             halting: false,
             watch: None,
             quota: DEFAULT_QUOTA,
+            messages: DEFAULT_MESSAGES,
         }
     }
 
@@ -88,6 +90,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             halting: self.halting,
             watch: self.watch.clone(),
             quota: self.quota,
+            messages: self.messages,
         }
     }
 
@@ -126,6 +129,30 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     /// ```
     pub fn quota(mut self, measurements: u32) -> Self {
         self.quota = measurements;
+        self
+    }
+
+    /// Every launch in its sessions and filters, with everything it spawns, answers at most so many messages, and then
+    /// [`AskError::TooManyMessages`](queryable::AskError::TooManyMessages): *finite communication*, which the theorems on
+    /// concurrent composition in (ε, δ), Gaussian and f-DP ask for. Without this, [`DEFAULT_MESSAGES`], which nobody
+    /// reaches. It counts only where the rule is for
+    /// [finite communication](measures::Interleaving::ConcurrentFinite): under others it changes nothing.
+    ///
+    /// ```
+    /// # use measures::{ApproxDp, Basic, PrivacyMap};
+    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use queryable::{AskError, machine};
+    /// # let records = Records::<i64>::new();
+    /// # let map = PrivacyMap::constant_up_to(ApproxDp, 1, "(0.1, 0)")?;
+    /// # let counter = Measurement::new("echo", records, map, |_, scope| scope.spawn(machine(|x: u8, _| Ok(x))));
+    /// let session = Odometer::new(records, Basic::new(ApproxDp)).answering_at_most(1).open(vec![1, 2, 3])?;
+    /// let (first, other) = (session.launch(&counter)?, session.launch(&counter)?);
+    /// assert_eq!((first.ask(7), other.ask(8)), (Ok(7), Ok(8))); // each has its own
+    /// assert_eq!(first.ask(9), Err(AskError::TooManyMessages { limit: 1 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn answering_at_most(mut self, messages: u64) -> Self {
+        self.messages = messages;
         self
     }
 
@@ -170,18 +197,19 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             self.halting,
         )?;
         let map = PrivacyMap::constant_up_to(self.rule.total(), d_in.clone(), budget.clone());
-        let (space, rule, label, quota) = (
+        let (space, rule, label) = (
             self.space.clone(),
             self.rule.clone(),
             Arc::clone(&self.label),
-            self.quota,
         );
+        let (quota, messages) = (self.quota, self.messages);
         let watch = self.watch.clone();
         let open = move |data: &Arc<S::Data>, scope: &mut queryable::Scope<'_>| {
             let place = Fused::below(&scope.root()?, &label, watch.as_ref())?;
             let (label, cap) = (Arc::clone(&label), Some(cap.clone()));
             let account = Account::new(label, rule.clone(), cap, quota, None)
-                .map_err(|error| queryable::AskError::failed(error.to_string()))?;
+                .map_err(|error| queryable::AskError::failed(error.to_string()))?
+                .answering_at_most(messages);
             Ok(Session::new(
                 space.clone(),
                 Data::Here(Arc::clone(data)),
@@ -223,7 +251,8 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
             Fused::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
         check_contains(&self.space, &data)?;
         let (label, rule) = (Arc::clone(&self.label), self.rule.clone());
-        let account = Account::new(label, rule, None, self.quota, None)?;
+        let account =
+            Account::new(label, rule, None, self.quota, None)?.answering_at_most(self.messages);
         Ok(Session::new(
             self.space.clone(),
             Data::Here(data),

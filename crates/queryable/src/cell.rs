@@ -11,7 +11,8 @@ use crate::{
     error::AskError,
     lineage::{Running, guarded},
     machine::Machine,
-    scope::{Context, Place, Scope},
+    meter::Prepaid,
+    scope::{Context, Place, Scope, Terms},
     sync::{Mutex, lock},
     turn::inside,
 };
@@ -27,6 +28,7 @@ pub(crate) struct Cell<S: ?Sized> {
 #[repr(C)]
 struct Slot<M: Machine + 'static> {
     status: Status,
+    prepaid: Prepaid,
     /// Always there, until it is dropped.
     machine: Option<M>,
     context: Context,
@@ -63,6 +65,7 @@ pub(crate) fn cell<M: Machine + 'static>(
         place,
         slot: Mutex::new(Slot {
             status: Status::Running,
+            prepaid: Prepaid::NONE,
             machine: Some(machine),
             context: Context::new(coins),
         }),
@@ -128,15 +131,17 @@ impl<M: Machine + 'static> Locked<M::Query, M::Answer> for Slot<M> {
             _ => return Err(AskError::Halted),
         };
         // Checked under the lock: whoever waited for it may have lost the turn meanwhile.
-        let outside = place.lease.check()?;
+        let outside = place.lease.enter(&mut self.prepaid)?;
         let step = |scope: &mut Scope<'_>| match query.take() {
             Some(query) => machine.step(query, scope),
             None => Err(AskError::Halted),
         };
         let (context, status) = (&mut self.context, &mut self.status);
         match outside {
-            None => run(place, context, status, caught, step),
-            Some(outside) => inside(outside, || run(place, context, status, caught, step)),
+            None => run(place, Terms::Inherited, context, status, caught, step),
+            Some(outside) => inside(outside, || {
+                run(place, Terms::Inherited, context, status, caught, step)
+            }),
         }
     }
 
@@ -163,13 +168,14 @@ impl<M: Machine + 'static> Drop for Slot<M> {
 #[inline]
 pub(crate) fn run<R>(
     place: &Place,
+    terms: Terms,
     context: &mut Context,
     status: &mut Status,
     caught: &mut Caught,
     step: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
 ) -> Result<R, AskError> {
     let running = Running::step(context.lineage())?;
-    let mut scope = Scope::new(place, context);
+    let mut scope = Scope::new(place, context, terms);
     let outcome = catch_unwind(AssertUnwindSafe(|| step(&mut scope)));
     drop(running);
     match outcome {

@@ -52,6 +52,15 @@ pub enum AskError {
         /// How many inner steps it was allowed.
         limit: u32,
     },
+    /// What was launched has answered as many messages, with everything it spawned, as it may where communication must be
+    /// finite.
+    #[error(
+        "this launch has answered {limit} messages, with everything it spawned, and may answer no more; launch it again, or allow more messages where the account or composition is opened"
+    )]
+    TooManyMessages {
+        /// How many it may answer.
+        limit: u64,
+    },
     /// A scripted draw could not be replayed; the script says why.
     #[error("the script does not fit this run: {0}")]
     Script(Cow<'static, str>),

@@ -10,7 +10,7 @@ use crate::{
     handle::Queryable,
     machine::Machine,
     root::Root,
-    scope::Scope,
+    scope::{Scope, Terms},
 };
 
 /// What an analyst receives: nothing before its first move (the empty message λ), then the answer to each query.
@@ -123,6 +123,7 @@ impl Root {
             let step = |scope: &mut Scope<'_>| analyst.step(heard, scope);
             let said = run(
                 &place,
+                Terms::Inherited,
                 &mut context,
                 &mut status,
                 &mut Caught::default(),

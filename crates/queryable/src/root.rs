@@ -13,8 +13,9 @@ use crate::{
     handle::Queryable,
     lineage::{Position, check_analyst},
     machine::Machine,
+    meter::Prepaid,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
-    scope::{Context, Place, Scope},
+    scope::{Context, Place, Scope, Terms},
     sync::{AtomicU64, Ordering},
     turn::{Lease, Outside, Sequence, Turn, inside},
 };
@@ -164,6 +165,15 @@ impl Root {
         }
     }
 
+    /// As [`check`](Self::check); and is there a message left for what would [run](Self::run) here?
+    ///
+    /// # Errors
+    /// As [`check`](Self::check); [`AskError::TooManyMessages`].
+    pub fn check_runs(&self) -> Result<(), AskError> {
+        self.check()?;
+        self.0.place.lease.check_meters()
+    }
+
     /// Runs a function as if it were one step of a machine of its own: with its own coins and scope, on the data side,
     /// a panic caught. It runs only while all of `turns` and this root's own are current, and whatever it spawns lives
     /// under them.
@@ -178,28 +188,63 @@ impl Root {
         turns: impl IntoIterator<Item = Turn>,
         function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
     ) -> Result<R, AskError> {
+        self.run_under(turns, Terms::Inherited, function)
+    }
+
+    /// As [`run`](Self::run); all that the function spawns, with everything that spawns, answers together at most so many
+    /// messages, and then [`AskError::TooManyMessages`].
+    ///
+    /// ```
+    /// use queryable::{AskError, Root, machine};
+    /// let root = Root::from_os()?;
+    /// let echo = root.run_answering_at_most(2, [], |scope| scope.spawn(machine(|x: u8, _| Ok(x))))?;
+    /// assert_eq!((echo.ask(1)?, echo.ask(2)?), (1, 2));
+    /// assert_eq!(echo.ask(3), Err(AskError::TooManyMessages { limit: 2 }));
+    /// # Ok::<(), AskError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_answering_at_most<R>(
+        &self,
+        messages: u64,
+        turns: impl IntoIterator<Item = Turn>,
+        function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
+    ) -> Result<R, AskError> {
+        self.run_under(turns, Terms::Messages(messages), function)
+    }
+
+    fn run_under<R>(
+        &self,
+        turns: impl IntoIterator<Item = Turn>,
+        terms: Terms,
+        function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
+    ) -> Result<R, AskError> {
         let mut turns = turns.into_iter();
         let Some(first) = turns.next() else {
-            return self.run_at(&self.0.place, function);
+            return self.run_at(&self.0.place, terms, function);
         };
         let lease = turns.fold(self.0.place.lease.and(first), |lease, turn| lease.and(turn));
-        self.run_at(&self.child_place(lease)?, function)
+        self.run_at(&self.child_place(lease)?, terms, function)
     }
 
     fn run_at<R>(
         &self,
         place: &Place,
+        terms: Terms,
         function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
     ) -> Result<R, AskError> {
         place.position.check_reachable()?;
-        let outside = place.lease.check()?;
+        let outside = place.lease.enter(&mut { Prepaid::NONE })?;
         let mut caught = Caught::default();
         let mut context = Context::new(Coins::Unborn(Child::Function));
         let status = &mut Status::Running;
         let (context, caught) = (&mut context, &mut caught);
         match outside {
-            None => run(place, context, status, caught, function),
-            Some(outside) => inside(outside, || run(place, context, status, caught, function)),
+            None => run(place, terms, context, status, caught, function),
+            Some(outside) => inside(outside, || {
+                run(place, terms, context, status, caught, function)
+            }),
         }
     }
 

@@ -73,16 +73,27 @@ impl Context {
 pub struct Scope<'a> {
     place: &'a Place,
     context: &'a mut Context,
+    terms: Terms,
     pending: Option<Turn>,
     halt: bool,
 }
 
+/// Under which lease children are spawned.
+pub(crate) enum Terms {
+    /// That of the place.
+    Inherited,
+    /// That, and so many messages, for all children together: once there is one.
+    Messages(u64),
+    Own(Lease),
+}
+
 impl<'a> Scope<'a> {
     #[inline]
-    pub(crate) fn new(place: &'a Place, context: &'a mut Context) -> Self {
+    pub(crate) fn new(place: &'a Place, context: &'a mut Context, terms: Terms) -> Self {
         Self {
             place,
             context,
+            terms,
             pending: None,
             halt: false,
         }
@@ -114,8 +125,36 @@ impl<'a> Scope<'a> {
     where
         M: Machine + 'static,
     {
-        let lease = self.place.lease.clone();
+        let lease = self.lease().clone();
         self.spawn_under(lease, machine)
+    }
+
+    /// As [`spawn`](Self::spawn); the child, with everything it spawns, answers at most so many messages, and then
+    /// [`AskError::TooManyMessages`].
+    ///
+    /// # Errors
+    /// As [`spawn`](Self::spawn).
+    pub fn spawn_answering_at_most<M>(
+        &mut self,
+        messages: u64,
+        machine: M,
+    ) -> Result<Queryable<M::Query, M::Answer>, AskError>
+    where
+        M: Machine + 'static,
+    {
+        let lease = self.lease().answering_at_most(messages);
+        self.spawn_under(lease, machine)
+    }
+
+    /// The lease of children.
+    fn lease(&mut self) -> &Lease {
+        if let Terms::Messages(messages) = self.terms {
+            self.terms = Terms::Own(self.place.lease.answering_at_most(messages));
+        }
+        match &self.terms {
+            Terms::Own(lease) => lease,
+            Terms::Inherited | Terms::Messages(_) => &self.place.lease,
+        }
     }
 
     /// Spawns a child in turn: from now on no older child spawned in turn by this machine answers, nor anything below
@@ -136,7 +175,8 @@ impl<'a> Scope<'a> {
             .sequence
             .get_or_insert_with(Sequence::new)
             .issue();
-        let child = self.spawn_under(self.place.lease.and(turn.clone()), machine)?;
+        let lease = self.lease().and(turn.clone());
+        let child = self.spawn_under(lease, machine)?;
         self.pending = Some(turn);
         Ok(child)
     }
@@ -195,7 +235,7 @@ impl<'a> Scope<'a> {
     {
         let place = Place {
             position: self.below()?.in_front_of(&inner.place().position)?,
-            lease: self.place.lease.clone(),
+            lease: self.lease().clone(),
         };
         let machine = PostProcessed::new(processor, inner.clone(), DEFAULT_STEPS);
         Ok(Queryable::new(machine, place, self.context.child_coins()))
@@ -213,7 +253,7 @@ impl<'a> Scope<'a> {
     pub fn root(&mut self) -> Result<Root, AskError> {
         let below = self.below()?;
         let source = below.source().below(self.context.next_child());
-        let lease = self.place.lease.clone();
+        let lease = self.lease().clone();
         Ok(Root::at(below.root(source), lease))
     }
 

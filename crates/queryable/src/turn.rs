@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::{
     error::AskError,
     lineage::guarded,
+    meter::{Meter, Prepaid},
     sync::{AtomicU64, Ordering},
 };
 
@@ -115,7 +116,8 @@ pub trait Outside: Send + Sync {
     fn within(&self, step: &mut dyn FnMut()) -> Result<(), AskError>;
 }
 
-/// What a machine depends on: its own turn first, then those of its ancestors, and whoever outside has a say.
+/// What a machine depends on: its own turn first, then those of its ancestors, how many messages they may still answer,
+/// and whoever outside has a say.
 #[derive(Clone)]
 pub(crate) struct Lease(Option<Arc<Link>>);
 
@@ -126,6 +128,7 @@ struct Link {
 
 enum Condition {
     Turn(Turn),
+    Meter(Meter),
     Outside(Arc<dyn Outside>),
 }
 
@@ -138,14 +141,16 @@ impl Lease {
         self.link(Condition::Turn(turn))
     }
 
+    /// These conditions, and so many messages.
+    pub(crate) fn answering_at_most(&self, messages: u64) -> Self {
+        self.link(Condition::Meter(Meter::new(messages)))
+    }
+
     /// These conditions, and whoever has a say outside. One is enough, and more would nest without end.
     pub(crate) fn under(&self, outside: Arc<dyn Outside>) -> Result<Self, AskError> {
-        let mut lease = self;
-        while let Some(link) = &lease.0 {
-            if matches!(link.condition, Condition::Outside(_)) {
-                return Err(AskError::TooDeep { limit: 1 });
-            }
-            lease = &link.rest;
+        let is_outside = |condition: &Condition| matches!(condition, Condition::Outside(_));
+        if self.conditions().any(is_outside) {
+            return Err(AskError::TooDeep { limit: 1 });
         }
         Ok(self.link(Condition::Outside(outside)))
     }
@@ -156,14 +161,56 @@ impl Lease {
     }
 
     pub(crate) fn includes(&self, turn: &Turn) -> bool {
+        let is_this =
+            |condition: &Condition| matches!(condition, Condition::Turn(own) if own.is_same(turn));
+        self.conditions().any(is_this)
+    }
+
+    fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let mut lease = self;
-        while let Some(link) = &lease.0 {
-            if matches!(&link.condition, Condition::Turn(own) if own.is_same(turn)) {
-                return true;
-            }
+        std::iter::from_fn(move || {
+            let link = lease.0.as_ref()?;
             lease = &link.rest;
+            Some(&link.condition)
+        })
+    }
+
+    fn meters(&self) -> impl Iterator<Item = &Meter> {
+        self.conditions().filter_map(|condition| match condition {
+            Condition::Meter(meter) => Some(meter),
+            Condition::Turn(_) | Condition::Outside(_) => None,
+        })
+    }
+
+    /// Takes at most so many messages from all meters, and at least one.
+    #[cold]
+    pub(crate) fn take(&self, wanted: u16) -> Result<u16, AskError> {
+        loop {
+            self.check_meters()?;
+            let messages = self.meters().fold(wanted, |most, meter| meter.offer(most));
+            // Others may have taken theirs in between. What inner meters have given by then is lost: that is on the safe side.
+            if self.meters().all(|meter| meter.take(messages)) {
+                return Ok(messages);
+            }
         }
-        false
+    }
+
+    /// Are there messages left?
+    pub(crate) fn check_meters(&self) -> Result<(), AskError> {
+        self.meters().try_for_each(Meter::check)
+    }
+
+    /// A step: if it may be done now, one message is paid for.
+    #[inline]
+    pub(crate) fn enter(&self, prepaid: &mut Prepaid) -> Result<Option<&dyn Outside>, AskError> {
+        match &self.0 {
+            None => Ok(None),
+            Some(link) => {
+                let outside = link.check()?;
+                prepaid.pay(self)?;
+                Ok(outside)
+            }
+        }
     }
 
     /// May there be a step now, as far as turns go? Then it is to be done inside of what is returned, if anything.
@@ -183,6 +230,7 @@ impl Link {
             match &link.condition {
                 Condition::Turn(turn) if turn.is_current() => {}
                 Condition::Turn(_) => return Err(AskError::OutOfTurn),
+                Condition::Meter(_) => {}
                 Condition::Outside(has_a_say) => outside = Some(&**has_a_say),
             }
             match &link.rest.0 {

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use queryable::{Sequence, Turn};
+use queryable::{AskError, Root, Scope, Sequence, Turn};
 
 use crate::error::LaunchError;
 
@@ -26,6 +26,28 @@ pub(crate) enum Kind {
     Restored(u64),
 }
 
+/// Under which conditions a launch runs, once it was charged.
+pub(crate) struct Terms {
+    /// Its turn in every sequential account.
+    pub(crate) turns: Vec<Turn>,
+    /// How many messages it answers at the most, with everything it spawns.
+    pub(crate) messages: Option<u64>,
+}
+
+impl Terms {
+    #[inline]
+    pub(crate) fn run<X>(
+        self,
+        root: &Root,
+        function: impl FnOnce(&mut Scope<'_>) -> Result<X, AskError>,
+    ) -> Result<X, AskError> {
+        match self.messages {
+            None => root.run(self.turns, function),
+            Some(messages) => root.run_answering_at_most(messages, self.turns, function),
+        }
+    }
+}
+
 /// A launch on its way up.
 pub(crate) struct Launch<'a> {
     pub(super) kind: Kind,
@@ -33,8 +55,10 @@ pub(crate) struct Launch<'a> {
     /// Whoever does not agree now will be asked again.
     pub(super) at_once: Cell<bool>,
     /// The turn of the launch under every sequential account on the way, and how many there may be.
-    pub(super) turns: RefCell<Vec<Turn>>,
+    turns: RefCell<Vec<Turn>>,
     sequential: Cell<usize>,
+    /// The least number of messages that an account on the way asks for.
+    messages: Cell<Option<u64>>,
     /// Whose rule is asked now.
     pub(super) at: Cell<&'a Arc<str>>,
 }
@@ -50,6 +74,7 @@ impl<'a> Launch<'a> {
             at_once: Cell::new(true),
             turns: RefCell::default(),
             sequential: Cell::new(0),
+            messages: Cell::new(None),
             at: Cell::new(at),
         }
     }
@@ -69,6 +94,23 @@ impl<'a> Launch<'a> {
     #[inline(never)]
     pub(super) fn take_turn(&self, sequence: &Sequence) {
         self.turns.borrow_mut().push(sequence.begin_next());
+    }
+
+    /// Answers at most so many messages, with everything it spawns.
+    #[inline]
+    pub(super) fn answers_at_most(&self, messages: u64) {
+        let least = |before: u64| before.min(messages);
+        self.messages
+            .update(|before| Some(before.map_or(messages, least)));
+    }
+
+    /// On which terms it runs.
+    #[inline]
+    pub(super) fn terms(self) -> Terms {
+        Terms {
+            turns: self.turns.into_inner(),
+            messages: self.messages.get(),
+        }
     }
 
     /// Makes room for one more turn.

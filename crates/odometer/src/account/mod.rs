@@ -21,8 +21,8 @@ mod tallies;
 
 use std::sync::Arc;
 
-use measures::{ChildLoss, Interleaving, Loss as _, Metric, Tallied, Total, TotalLoss};
-use queryable::{Sequence, guarded};
+use measures::{ChildLoss, Interleaving, Loss as _, Metric, Rule, Tallied, Total, TotalLoss};
+use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 
 pub(crate) use self::cap::Cap;
 use self::{
@@ -52,6 +52,8 @@ pub(crate) struct Account<MI: Metric, R: Tallied> {
     cap: Option<Cap<MI, R>>,
     /// How many different measurements are listed at the most: whatever is free could be launched for ever.
     pub(crate) quota: u32,
+    /// How many messages each launch answers at the most, with everything it spawns, if the rule asks for finite communication.
+    messages: Option<u64>,
     /// Whose turn it is among all leaves charged here, if the rule is sequential.
     sequence: Option<Sequence>,
     parent: Option<Parent<MI, R::Child>>,
@@ -87,6 +89,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             measure: rule.child(),
             cap,
             quota,
+            messages: finite::<R>().then_some(DEFAULT_MESSAGES),
             sequence: sequential.then(Sequence::new),
             parent,
             depth,
@@ -100,6 +103,12 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             zero,
             rule,
         })
+    }
+
+    /// Where communication must be finite, it ends after so many messages.
+    pub(crate) fn answering_at_most(mut self, messages: u64) -> Self {
+        self.messages = self.messages.map(|_| messages);
+        self
     }
 
     /// Whatever the rule says of interleaving.
@@ -181,6 +190,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     pub(crate) fn ruled<X>(&self, ask: impl FnOnce() -> X) -> Result<X, LaunchError> {
         guarded(ask).map_err(|_| rule_panicked(&self.label))
     }
+}
+
+/// Does the rule's theorem ask for finite communication?
+pub(crate) fn finite<R: Rule>() -> bool {
+    matches!(R::INTERLEAVING, Interleaving::ConcurrentFinite)
 }
 
 #[cold]

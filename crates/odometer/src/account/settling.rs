@@ -15,10 +15,10 @@ use std::{
 };
 
 use measures::{ChildLoss, Measure, Metric, Tallied};
-use queryable::{Turn, guarded};
+use queryable::guarded;
 
 use crate::{
-    account::ascent::{Below, Kind, Launch, Locked, Settled},
+    account::ascent::{Below, Kind, Launch, Locked, Settled, Terms},
     account::bill::{Bill, Quote, Step},
     account::contained::Contained,
     account::launches::Entry,
@@ -102,7 +102,7 @@ struct Listing {
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
-    /// Settles a launch in this account and all above. The answer is its turn in every sequential one of them.
+    /// Settles a launch in this account and all above. The answer is on which terms it runs.
     ///
     /// Rules and tallies may be somebody's code: they run under the locks, so they may use no session. One that panics
     /// before all have agreed charges nobody; what panics later is a destructor, and all are charged.
@@ -110,12 +110,12 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         &self,
         bill: &Bill<MI, R::Child>,
         kind: Kind,
-    ) -> Result<Vec<Turn>, LaunchError> {
+    ) -> Result<Terms, LaunchError> {
         let (launch, agreed) = (Launch::new(kind, &self.label), Cell::new(false));
         let settled = self.settle_here(bill, &launch, &agreed);
         match settled {
             Err(error) if !agreed.get() => Err(*error),
-            _ => Ok(launch.turns.into_inner()),
+            _ => Ok(launch.terms()),
         }
     }
 
@@ -247,6 +247,9 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         };
         if self.sequence.is_some() {
             launch.expect_turn();
+        }
+        if let Some(messages) = self.messages {
+            launch.answers_at_most(messages);
         }
         Ok(Listing { entry, launched })
     }

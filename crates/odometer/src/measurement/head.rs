@@ -89,7 +89,7 @@ impl<S: Space, M: Measure> Head<S, M> {
         space: &S,
         measure: &M,
     ) -> Result<(), LaunchError> {
-        root.check().map_err(LaunchError::Unusable)?;
+        root.check_runs().map_err(LaunchError::Unusable)?;
         self.check_depth()?;
         check_same(space, &self.space)?;
         if *self.measure() != *measure {

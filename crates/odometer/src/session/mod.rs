@@ -100,9 +100,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
         run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
         self.check(head)?;
-        let turns = self.account.settle(head.bill(), kind)?;
+        let terms = self.account.settle(head.bill(), kind)?;
         let run = |scope: &mut Scope<'_>| run(self.data.get()?, scope);
-        let answer = self.root.run(turns, run);
+        let answer = terms.run(&self.root, run);
         // Whatever it answers: a function may not have passed the failure on.
         if self.fuse.is_blown() {
             return Err(LaunchError::Stopped { charged: true });

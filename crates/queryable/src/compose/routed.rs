@@ -58,6 +58,14 @@ impl<Q: Fixed + 'static, A: 'static> ConComp<Q, A> {
         }
     }
 
+    /// Every part, with everything it spawns, answers at most so many messages ([`AskError::TooManyMessages`]): finite
+    /// communication, which some theorems on concurrent composition ask for.
+    #[must_use]
+    pub fn answering_at_most(mut self, messages: u64) -> Self {
+        self.parts.messages = Some(messages);
+        self
+    }
+
     /// One part more (\[HSV25\] Def 4.1): its number.
     ///
     /// ```
@@ -104,6 +112,7 @@ struct Parts<Q, A> {
     waiting: Vec<BoxedMachine<Q, A>>,
     /// If the composition is itself too deep to have parts, it stays so.
     spawned: Result<Vec<Queryable<Q, A>>, AskError>,
+    messages: Option<u64>,
 }
 
 impl<Q: 'static, A: 'static> Parts<Q, A> {
@@ -111,6 +120,7 @@ impl<Q: 'static, A: 'static> Parts<Q, A> {
         Self {
             waiting,
             spawned: Ok(Vec::new()),
+            messages: None,
         }
     }
 
@@ -121,7 +131,11 @@ impl<Q: 'static, A: 'static> Parts<Q, A> {
 
     fn spawned(&mut self, scope: &mut Scope<'_>) -> Result<&[Queryable<Q, A>], AskError> {
         for part in self.waiting.drain(..) {
-            match (&mut self.spawned, scope.spawn(part)) {
+            let part = match self.messages {
+                None => scope.spawn(part),
+                Some(messages) => scope.spawn_answering_at_most(messages, part),
+            };
+            match (&mut self.spawned, part) {
                 (Ok(spawned), Ok(part)) => spawned.push(part),
                 (Ok(_), Err(error)) => self.spawned = Err(error),
                 (Err(_), _) => {}
