@@ -73,7 +73,7 @@ pub use remaining::Remaining;
 pub use session::Session;
 pub use session::any::{AnyNested, AnySession, Budget};
 pub use session::nested::Nested;
-pub use session::plan::Plan;
+pub use session::plan::{AnyPlan, Plan};
 pub use session::watch::{Failure, Watch};
 pub use snapshot::{Charge, RestoreError, Snapshot, SnapshotError, SnapshotOf};
 pub use space::{Any, Connected, OfRecords, Records, Space};

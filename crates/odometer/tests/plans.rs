@@ -1,6 +1,6 @@
 //! Dry runs say what launching then says, and change nothing.
 
-use measures::{Basic, PrivacyMap, PureDp, times};
+use measures::{Basic, Known, PrivacyMap, PureDp, times};
 use odometer::{LaunchError, Measurement, Odometer, Records, Session, Transformation};
 use proptest::prelude::*;
 use queryable::{AskError, Queryable, Scope, machine, translate};
@@ -59,6 +59,36 @@ proptest! {
         let launched: Vec<_> = list.iter().map(|cents| place.launch(&costs(&format!("{cents}e-2")))).collect();
         prop_assert_eq!(planned, launched);
         prop_assert_eq!(plan.spent().unwrap(), place.spent().unwrap());
+    }
+
+    /// Plans beside each other, for launches in all places in any order.
+    #[test]
+    fn plans_beside_each_other_agree_with_launches(
+        before in prop::collection::vec((0usize..5, 1u32..40), 0..8),
+        list in prop::collection::vec((0usize..5, 1u32..60), 1..16),
+    ) {
+        let places = places();
+        for (place, cents) in before {
+            let _ = places[place].launch(&costs(&format!("{cents}e-2")));
+        }
+        let first = places[0].plan().unwrap();
+        let mut plans: Vec<_> = places.iter().map(|place| first.beside(place).unwrap()).collect();
+        let any = places[0].any().plan().unwrap();
+        let mut erased: Vec<_> = places.iter().map(|place| any.beside(&place.any()).unwrap()).collect();
+        let mut planned = Vec::new();
+        for (place, cents) in &list {
+            let query = never(&format!("{cents}e-2"));
+            let cost = plans[*place].launch(&query);
+            let again = erased[*place].launch(&query);
+            prop_assert_eq!(again, cost.clone().map(|cost| cost.map(PureDp::any_loss)));
+            planned.push(cost.map(drop));
+        }
+        let would_be: Vec<_> = plans.iter().map(|plan| plan.spent().unwrap()).collect();
+        let launch = |(place, cents): &(usize, u32)| places[*place].launch(&costs(&format!("{cents}e-2")));
+        let launched: Vec<_> = list.iter().map(launch).collect();
+        prop_assert_eq!(planned, launched);
+        let spent: Vec<_> = places.iter().map(|place| place.spent().unwrap()).collect();
+        prop_assert_eq!(would_be, spent);
     }
 }
 

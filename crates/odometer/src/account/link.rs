@@ -13,7 +13,7 @@ use crate::{
     account::ascent::{Below, Launch, Locked, Settled},
     account::bill::{Bill, Step},
     account::contained::Contained,
-    account::planning::{Planned, PlannedParent},
+    account::planning::{Copies, Planned, PlannedParent},
     account::settling::{Asked, Parent, Payer},
     error::LaunchError,
     remaining::Remaining,
@@ -119,11 +119,11 @@ struct Linked<MI: Metric, M: Measure, MI2: Metric, M2: Measure> {
 }
 
 impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Planned<MI, M> for Linked<MI, M, MI2, M2> {
-    fn check(&mut self, bill: &Bill<MI, M>) -> Result<(), LaunchError> {
+    fn check(&self, bill: &Bill<MI, M>) -> Result<(), LaunchError> {
         self.parent.check(&self.link.translated(bill)?)
     }
 
-    fn commit(&mut self) {
+    fn commit(&self) {
         self.parent.commit();
     }
 }
@@ -156,9 +156,9 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
         self.parent.path()
     }
 
-    fn plan(self: Arc<Self>) -> Result<PlannedParent<MI, M>, LaunchError> {
-        let parent = Arc::clone(&self.parent).plan()?;
-        Ok(Box::new(Linked { link: self, parent }))
+    fn plan(self: Arc<Self>, copies: &Copies) -> Result<PlannedParent<MI, M>, LaunchError> {
+        let parent = Arc::clone(&self.parent).plan(copies)?;
+        Ok(Arc::new(Linked { link: self, parent }))
     }
 
     fn remaining(

@@ -22,7 +22,7 @@ use crate::{
     account::bill::{Bill, Quote, Step},
     account::contained::Contained,
     account::launches::Entry,
-    account::planning::{Copied, PlannedParent},
+    account::planning::{Copies, PlannedParent},
     account::refusing::Refused,
     account::tallies::{Contradiction, Pending},
     account::{Account, Book, Cap, rule_panicked},
@@ -51,7 +51,7 @@ pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
     fn path(&self) -> Vec<String>;
 
     /// A copy of this one and all above, for a dry run.
-    fn plan(self: Arc<Self>) -> Result<PlannedParent<MI, M>, LaunchError>;
+    fn plan(self: Arc<Self>, copies: &Copies) -> Result<PlannedParent<MI, M>, LaunchError>;
 
     /// What remains under those below, this one and those above.
     fn remaining(
@@ -352,8 +352,8 @@ impl<MI: Metric, R: Tallied> Payer<MI, R::Child> for Account<MI, R> {
         path
     }
 
-    fn plan(self: Arc<Self>) -> Result<PlannedParent<MI, R::Child>, LaunchError> {
-        Ok(Box::new(Copied::new(&self)?))
+    fn plan(self: Arc<Self>, copies: &Copies) -> Result<PlannedParent<MI, R::Child>, LaunchError> {
+        Ok(copies.of(&self)?)
     }
 
     fn remaining(

@@ -3,18 +3,20 @@
 use std::{any::Any, borrow::Borrow, fmt, sync::Arc};
 
 use measures::{
-    Adaptive, AnyLoss, AnyMeasure, FilterRule, Known, LossError, Measure, RuleError, Total,
+    Adaptive, AnyLoss, AnyMeasure, FilterRule, Known, LossError, Measure, Rule, RuleError, Total,
     TotalLoss,
 };
 
 use crate::{
     account::ascent::Kind,
+    account::planning::Copies,
     account::questions::{Bookmark, Listed},
     error::{LaunchError, OpenError},
     launcher::{Run, answered},
     measurement::{Head, Measurement},
     remaining::Remaining,
     session::Session,
+    session::plan::AnyPlan,
     space::Space,
 };
 
@@ -60,6 +62,7 @@ trait Erased<S: Space>: Send + Sync {
     fn spent(&self) -> Result<Option<Total<AnyLoss>>, LaunchError>;
     fn remaining(&self, d_in: &S::Distance) -> Result<Remaining<AnyLoss>, LaunchError>;
     fn page(&self, read: Bookmark, most: usize) -> Result<Page, LaunchError>;
+    fn plan(&self, copies: &Copies) -> Result<AnyPlan<S>, LaunchError>;
     fn nest(&self, nested: AnyNested<'_, S>) -> Result<AnySession<S>, OpenError>;
     fn space(&self) -> &S;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
@@ -154,6 +157,18 @@ impl<S: Space> AnySession<S> {
     /// As there.
     pub fn launches_after(&self, read: Bookmark, most: usize) -> Result<Page, LaunchError> {
         self.0.page(read, most)
+    }
+
+    /// As [`Session::plan`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn plan(&self) -> Result<AnyPlan<S>, LaunchError> {
+        self.plan_with(&Copies::default())
+    }
+
+    pub(super) fn plan_with(&self, copies: &Copies) -> Result<AnyPlan<S>, LaunchError> {
+        self.0.plan(copies)
     }
 
     /// As [`Session::nested`].
@@ -258,12 +273,7 @@ impl<S: Space, R: FilterRule<Child: Known, Total: Known>> Erased<S> for Desk<S, 
         measure: &dyn fmt::Debug,
         run: &mut Run<'_, S>,
     ) -> Result<(), LaunchError> {
-        let Some(head) = head.downcast_ref::<Head<S, R::Child>>() else {
-            return Err(LaunchError::Measure {
-                ours: format!("{:?}", self.session.rule().child()),
-                theirs: format!("{measure:?}"),
-            });
-        };
+        let head = known_head(head, measure, self.session.rule())?;
         self.session.launch_and_run(Kind::Plain, head, run)
     }
 
@@ -291,6 +301,10 @@ impl<S: Space, R: FilterRule<Child: Known, Total: Known>> Erased<S> for Desk<S, 
         self.session.launches_after(read, most)
     }
 
+    fn plan(&self, copies: &Copies) -> Result<AnyPlan<S>, LaunchError> {
+        AnyPlan::new(&self.session, copies)
+    }
+
     fn nest(&self, nested: AnyNested<'_, S>) -> Result<AnySession<S>, OpenError> {
         let mut below = self.session.nested(nested.name);
         if let Some((d_in, budget)) = nested.cap {
@@ -315,7 +329,20 @@ impl<S: Space, R: FilterRule<Child: Known, Total: Known>> Erased<S> for Desk<S, 
     }
 }
 
-fn any_total<M: Known>(total: Total<M::Loss>) -> Total<AnyLoss> {
+/// What is sold by a session with this rule, if it is in its measure.
+pub(super) fn known_head<'a, S: Space, R: Rule>(
+    head: &'a dyn Any,
+    measure: &dyn fmt::Debug,
+    rule: &R,
+) -> Result<&'a Head<S, R::Child>, LaunchError> {
+    let foreign = || LaunchError::Measure {
+        ours: format!("{:?}", rule.child()),
+        theirs: format!("{measure:?}"),
+    };
+    head.downcast_ref().ok_or_else(foreign)
+}
+
+pub(super) fn any_total<M: Known>(total: Total<M::Loss>) -> Total<AnyLoss> {
     Total::new(M::any_loss(total.bound().clone()))
 }
 

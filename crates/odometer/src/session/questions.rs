@@ -6,6 +6,7 @@ use measures::{Adaptive, ChildLoss, FilterRule, Measure as _, Tallied, Total, To
 
 use super::{Session, plan::Plan};
 use crate::{
+    account::planning::Copies,
     account::questions::{Bookmark, Charged, Listed},
     account::settling::Payer,
     error::LaunchError,
@@ -113,7 +114,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     /// # Errors
     /// [`LaunchError::Unusable`], [`LaunchError::RulePanicked`].
     pub fn plan(&self) -> Result<Plan<S, R>, LaunchError> {
-        Plan::new(self)
+        Plan::new(self, &Copies::default())
     }
 
     /// Everything that was [launched](Self::launches) here and live below, in order, with what each launch costs at this
