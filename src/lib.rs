@@ -44,8 +44,8 @@ pub mod prelude {
         Zcdp, times,
     };
     pub use odometer::{
-        Any, AnySession, Compositor, LaunchError, Launcher, Measurement, Odometer, OpenError,
-        Records, Session, Space, Transformation,
+        Any, AnyPlan, AnySession, Compositor, LaunchError, Launcher, Measurement, Odometer,
+        OpenError, Records, Session, Space, Transformation,
     };
     pub use queryable::coins::{Bit, Categorical, Probability, Uniform};
     pub use queryable::{AskError, Machine, Queryable, Root, Scope};
