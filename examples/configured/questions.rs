@@ -4,6 +4,7 @@ use std::{error::Error, fmt};
 
 use odometry::measures::convert::{PureToApprox, PureToZcdp};
 use odometry::mechanisms::{
+    BuildError,
     additive::{Clamp, count_spending, histogram_spending, sum_spending},
     selection::{Scores, exponential_for_epsilon, exponential_for_rho},
     sparse::{Above, Sensitivity, SparseVector},
@@ -110,8 +111,8 @@ impl Row {
             }
             (AnyMeasure::Approx(_), _) => self.noisy(epsilon_delta(spend, "1e-9")),
             (AnyMeasure::Zcdp(_), Ask::LargestDistrict) => {
-                let scores = Scores::new(DISTRICTS, 1, inhabitants)?;
-                shown(exponential_for_rho(People::new(), scores, spend)?, district)
+                let largest = exponential_for_rho(People::new(), inhabitants()?, spend)?;
+                shown(largest, district)
             }
             (AnyMeasure::Zcdp(_), Ask::CrowdedAges { positives }) => {
                 shown(crowded(spend, *positives)?.convert(PureToZcdp), ages)
@@ -145,13 +146,16 @@ impl Row {
     }
 }
 
-fn inhabitants(people: &Vec<Person>, district: usize) -> i64 {
-    let there = people.iter().filter(|person| person.district == district);
-    there.count() as i64
+/// How many people live in each district.
+fn inhabitants() -> Result<Scores<impl Fn(&Vec<Person>, usize) -> i64>, BuildError> {
+    Scores::new(DISTRICTS, 1, |people: &Vec<Person>, district| {
+        let there = people.iter().filter(|person| person.district == district);
+        there.count() as i64
+    })
 }
 
 fn largest(epsilon: &str) -> Result<Measurement<People, PureDp, usize>, Box<dyn Error>> {
-    let scores = Scores::new(DISTRICTS, 1, inhabitants)?;
+    let scores = inhabitants()?;
     Ok(exponential_for_epsilon(People::new(), scores, epsilon)?)
 }
 
