@@ -1,0 +1,357 @@
+//! The embedded store: one file, which belongs to one process.
+
+use std::{
+    fs::{self, File},
+    io,
+    ops::ControlFlow,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+};
+
+use redb::{
+    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable,
+    ReadableTableMetadata, StorageBackend, StorageError, TableDefinition, TableError,
+};
+use thiserror::Error;
+
+use crate::{
+    chain::Walk,
+    frame::{Draft, Frame, Kind},
+    store::{Cause, Each, Store, StoreError},
+};
+
+const RECORDS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("records");
+const KEYS: TableDefinition<'static, &[u8], u64> = TableDefinition::new("keys");
+const CHECKPOINTS: TableDefinition<'static, u64, ()> = TableDefinition::new("checkpoints");
+
+/// How much of the file is kept in memory. A launch needs a path of the tree.
+const CACHE: usize = 64 << 20;
+
+/// Records in one file, a `redb` database. The file is locked while it is open: another process, or another opener in this
+/// one, gets [`OpenStoreError::InUse`].
+pub struct Embedded {
+    database: Database,
+}
+
+/// Why a file cannot be used as a store.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum OpenStoreError {
+    /// Somebody else has it open.
+    #[error(
+        "the ledger {path} is in use by another process (or opened twice in this one); an embedded ledger belongs to one \
+         process: close the other, or use a server"
+    )]
+    InUse {
+        /// Where it is.
+        path: String,
+    },
+    /// It is something else, or was cut off.
+    #[error(
+        "{path} is no ledger, or not a whole one ({reason}); give another path, or put back a copy of the ledger. If it is \
+         deleted, everything that was charged in it is forgotten"
+    )]
+    NotALedger {
+        /// Where it is.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The operating system does not let us.
+    #[error("the ledger {path} cannot be opened: {reason}")]
+    System {
+        /// Where it is.
+        path: String,
+        /// What it says.
+        reason: String,
+    },
+    /// There is no room.
+    #[error("the ledger {path} cannot be opened: the disk is full; make room")]
+    DiskFull {
+        /// Where it is.
+        path: String,
+    },
+}
+
+impl Embedded {
+    /// Opens a ledger's file, or begins a new one if there is no such file.
+    ///
+    /// A new file is made beside and gets its name when it is whole and durable, so a crash leaves no half ledger. An
+    /// empty file is not taken for a new one: it may be what is left of an old one.
+    ///
+    /// # Errors
+    /// [`OpenStoreError`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenStoreError> {
+        let path = path.as_ref();
+        if !path.exists() {
+            begin(path).map_err(|problem| problem.at(path))?;
+        }
+        Self::open_existing(path).map_err(|problem| problem.at(path))
+    }
+
+    fn open_existing(path: &Path) -> Result<Self, Problem> {
+        if fs::metadata(path)?.len() == 0 {
+            return Err(Problem::Wrong("it is empty".into()));
+        }
+        let store = Self::opened(|| builder().open(path))?;
+        if store.last()?.is_none() {
+            return Err(Problem::Wrong("it has no records".into()));
+        }
+        Ok(store)
+    }
+
+    /// A store on another storage than a file. It begins with no record at all if the storage is empty.
+    ///
+    /// # Errors
+    /// [`OpenStoreError`].
+    pub fn on(backend: impl StorageBackend) -> Result<Self, OpenStoreError> {
+        let store = Self::opened(|| builder().create_with_backend(backend));
+        store.map_err(|problem| problem.at(Path::new("on a storage of its own")))
+    }
+
+    fn opened(open: impl FnOnce() -> Result<Database, DatabaseError>) -> Result<Self, Problem> {
+        // A damaged file must not bring the process down.
+        match catch_unwind(AssertUnwindSafe(open)) {
+            Ok(database) => Ok(Self {
+                database: database?,
+            }),
+            Err(_) => Err(Problem::Wrong("its pages are damaged".into())),
+        }
+    }
+
+    /// Writes the record that every ledger begins with.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn begin(&self) -> Result<(), StoreError> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id)
+            .map_err(|error| StoreError::NotWritten(Cause::System(error.to_string())))?;
+        self.begin_as(&id)
+    }
+
+    fn begin_as(&self, id: &[u8]) -> Result<(), StoreError> {
+        let draft = Draft::new(Kind::Begin, &[], id);
+        let draft =
+            draft.map_err(|error| StoreError::NotWritten(Cause::System(error.to_string())))?;
+        self.append(&[Walk::from_the_start().seal(draft)])
+    }
+
+    fn write(&self, batch: &[Frame]) -> Result<(), StoreError> {
+        let mut transaction = self.database.begin_write().map_err(not_written)?;
+        // Analysts choose names, so they choose bytes: with one phase, bytes that look like a commit could be taken for one.
+        transaction.set_two_phase_commit(true);
+        {
+            let mut records = transaction.open_table(RECORDS).map_err(not_written)?;
+            for frame in batch {
+                let before = records.insert(frame.seq(), frame.bytes());
+                taken(before.map_err(not_written)?.is_some())?;
+            }
+            for frame in batch {
+                if let Some(key) = frame.key() {
+                    let mut keys = transaction.open_table(KEYS).map_err(not_written)?;
+                    let before = keys.insert(key, frame.seq()).map_err(not_written)?.is_some();
+                    taken(before)?;
+                }
+                if frame.kind() == Kind::Checkpoint {
+                    let mut all = transaction.open_table(CHECKPOINTS).map_err(not_written)?;
+                    all.insert(frame.seq(), ()).map_err(not_written)?;
+                }
+            }
+        }
+        transaction
+            .commit()
+            .map_err(|error| StoreError::InDoubt(cause(&error.into())))
+    }
+
+    fn reading(&self) -> Result<ReadTransaction, StoreError> {
+        self.database.begin_read().map_err(unreadable)
+    }
+}
+
+/// Two records with one number, or one key: somebody else has written.
+fn taken(there: bool) -> Result<(), StoreError> {
+    let why = || Cause::System("a record with this number or key is there already".into());
+    match there {
+        true => Err(StoreError::NotWritten(why())),
+        false => Ok(()),
+    }
+}
+
+impl Store for Embedded {
+    fn append(&self, batch: &[Frame]) -> Result<(), StoreError> {
+        self.write(batch)
+    }
+
+    fn read(&self, from: u64, each: &mut Each<'_>) -> Result<(), StoreError> {
+        let Some(records) = present(self.reading()?.open_table(RECORDS))? else {
+            return Ok(());
+        };
+        for entry in records.range(from..).map_err(unreadable)? {
+            let (seq, bytes) = entry.map_err(unreadable)?;
+            if each(seq.value(), bytes.value()) == ControlFlow::Break(()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn last(&self) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        let Some(records) = present(self.reading()?.open_table(RECORDS))? else {
+            return Ok(None);
+        };
+        let last = records.last().map_err(unreadable)?;
+        Ok(last.map(|(seq, bytes)| (seq.value(), bytes.value().to_vec())))
+    }
+
+    fn find(&self, key: &[u8]) -> Result<Option<u64>, StoreError> {
+        let Some(keys) = present(self.reading()?.open_table(KEYS))? else {
+            return Ok(None);
+        };
+        let found = keys.get(key).map_err(unreadable)?;
+        Ok(found.map(|seq| seq.value()))
+    }
+
+    fn checkpoint(&self) -> Result<Option<u64>, StoreError> {
+        let Some(checkpoints) = present(self.reading()?.open_table(CHECKPOINTS))? else {
+            return Ok(None);
+        };
+        let last = checkpoints.last().map_err(unreadable)?;
+        Ok(last.map(|(seq, _)| seq.value()))
+    }
+
+    fn indexed(&self) -> Result<(u64, u64), StoreError> {
+        let transaction = self.reading()?;
+        let keys = present(transaction.open_table(KEYS))?;
+        let checkpoints = present(transaction.open_table(CHECKPOINTS))?;
+        let keys = keys.map_or(Ok(0), |table| table.len()).map_err(unreadable)?;
+        let checkpoints = checkpoints.map_or(Ok(0), |table| table.len());
+        Ok((keys, checkpoints.map_err(unreadable)?))
+    }
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE);
+    builder
+}
+
+/// Makes a new file, whole, under another name, and gives it its own only if nobody else has made one meanwhile.
+fn begin(path: &Path) -> Result<(), Problem> {
+    let beside = beside(path);
+    let made = begin_beside(&beside, path);
+    // What is in the way of nothing else.
+    let _ = fs::remove_file(&beside);
+    made
+}
+
+fn begin_beside(beside: &Path, path: &Path) -> Result<(), Problem> {
+    let store = Embedded::opened(|| builder().create(beside))?;
+    store.begin()?;
+    drop(store);
+    match fs::hard_link(beside, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => {
+            other?;
+            sync_directory(path)?;
+            Ok(())
+        }
+    }
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    name.into()
+}
+
+/// Makes a new name durable.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match File::open(directory.unwrap_or(Path::new("."))) {
+        Ok(directory) => directory.sync_all(),
+        // Not every system opens directories.
+        Err(_) if !cfg!(unix) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A problem with a file, before its name is put into words.
+enum Problem {
+    Io(io::Error),
+    InUse,
+    Wrong(String),
+}
+
+impl Problem {
+    fn at(self, path: &Path) -> OpenStoreError {
+        let path = path.display().to_string();
+        match self {
+            Self::InUse => OpenStoreError::InUse { path },
+            Self::Wrong(reason) => OpenStoreError::NotALedger { path, reason },
+            Self::Io(error) => match Cause::from(&error) {
+                Cause::DiskFull => OpenStoreError::DiskFull { path },
+                _ => OpenStoreError::System {
+                    path,
+                    reason: error.to_string(),
+                },
+            },
+        }
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<DatabaseError> for Problem {
+    fn from(error: DatabaseError) -> Self {
+        match error {
+            DatabaseError::DatabaseAlreadyOpen => Self::InUse,
+            DatabaseError::Storage(StorageError::Io(error)) => match error.kind() {
+                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+                    Self::Wrong(error.to_string())
+                }
+                _ => Self::Io(error),
+            },
+            other => Self::Wrong(other.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotWritten(Cause::DiskFull) | StoreError::InDoubt(Cause::DiskFull) => {
+                Self::Io(io::ErrorKind::StorageFull.into())
+            }
+            other => Self::Wrong(other.to_string()),
+        }
+    }
+}
+
+fn cause(error: &redb::Error) -> Cause {
+    match error {
+        redb::Error::Io(error) => error.into(),
+        other => Cause::System(other.to_string()),
+    }
+}
+
+fn not_written(error: impl Into<redb::Error>) -> StoreError {
+    StoreError::NotWritten(cause(&error.into()))
+}
+
+fn unreadable(error: impl Into<redb::Error>) -> StoreError {
+    StoreError::Unreadable(cause(&error.into()))
+}
+
+/// A table that nobody has written to yet is not there.
+fn present<T>(table: Result<T, TableError>) -> Result<Option<T>, StoreError> {
+    match table {
+        Ok(table) => Ok(Some(table)),
+        Err(TableError::TableDoesNotExist(_)) => Ok(None),
+        Err(error) => Err(unreadable(error)),
+    }
+}

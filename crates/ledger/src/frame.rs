@@ -1,0 +1,254 @@
+//! A record as it is stored: its bytes, and how each is chained to the one before.
+//!
+//! ```text
+//! version u16 | kind u8 | seq u64 | length of the key u16 | key | body | digest, 32 bytes
+//! ```
+//! Numbers are little endian. The digest is the SHA-256 of the digest before and of everything in front of it. There is one
+//! way to write a record down: the body is what is left, and a record without a key has an empty one.
+
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+
+use crate::receipt::{Digest, Receipt};
+
+/// The version of the format that is written.
+pub const VERSION: u16 = 1;
+
+/// How long a request key may be, in bytes, together with the path of its account.
+pub const MAX_KEY: usize = 4096;
+
+/// How long the body of a record may be, in bytes. (A checkpoint's may be longer: [`MAX_CHECKPOINT`].)
+pub const MAX_BODY: usize = 1 << 20;
+
+/// How long the body of a checkpoint may be, in bytes.
+pub const MAX_CHECKPOINT: usize = 1 << 30;
+
+const KIND: usize = 2;
+const SEQ: usize = 3;
+const KEY_LENGTH: usize = 11;
+const KEY: usize = 13;
+/// What a frame without key and body has.
+const SHORTEST: usize = KEY + Digest::LEN;
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The first of a ledger: random bytes, so that no two ledgers have the same chain.
+    Begin,
+    /// Something that happened to accounts.
+    Event,
+    /// The state of all accounts after everything before it.
+    Checkpoint,
+}
+
+impl Kind {
+    const fn number(self) -> u8 {
+        match self {
+            Self::Begin => 0,
+            Self::Event => 1,
+            Self::Checkpoint => 2,
+        }
+    }
+
+    const fn from_number(number: u8) -> Option<Self> {
+        match number {
+            0 => Some(Self::Begin),
+            1 => Some(Self::Event),
+            2 => Some(Self::Checkpoint),
+            _ => None,
+        }
+    }
+
+    const fn longest(self) -> usize {
+        match self {
+            Self::Begin | Self::Event => MAX_BODY,
+            Self::Checkpoint => MAX_CHECKPOINT,
+        }
+    }
+}
+
+/// A record that has no place in the chain yet.
+#[derive(Debug)]
+pub struct Draft(Vec<u8>);
+
+/// Something to be recorded is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a record takes keys of {MAX_KEY} and bodies of {MAX_BODY} bytes; these have {key} and {body}: shorten the names")]
+pub struct TooLong {
+    /// The length of the key.
+    pub key: usize,
+    /// The length of the body.
+    pub body: usize,
+}
+
+impl Draft {
+    /// A record with this body. A key is indexed, and occurs once in a ledger; an empty one is none.
+    ///
+    /// # Errors
+    /// [`TooLong`].
+    pub fn new(kind: Kind, key: &[u8], body: &[u8]) -> Result<Self, TooLong> {
+        let too_long = TooLong {
+            key: key.len(),
+            body: body.len(),
+        };
+        if key.len() > MAX_KEY || body.len() > kind.longest() {
+            return Err(too_long);
+        }
+        let key_length = u16::try_from(key.len()).map_err(|_| too_long)?;
+        let mut bytes = Vec::with_capacity(SHORTEST + key.len() + body.len());
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.push(kind.number());
+        bytes.extend([0; 8]);
+        bytes.extend(key_length.to_le_bytes());
+        bytes.extend(key);
+        bytes.extend(body);
+        Ok(Self(bytes))
+    }
+
+    /// The key, if there is one.
+    pub fn key(&self) -> Option<&[u8]> {
+        key(&self.0)
+    }
+
+    /// Puts it behind this record.
+    pub(crate) fn seal(self, seq: u64, before: &Digest) -> Frame {
+        let mut bytes = self.0;
+        bytes[SEQ..KEY_LENGTH].copy_from_slice(&seq.to_le_bytes());
+        let digest = chained(before, &bytes);
+        bytes.extend(digest.0);
+        Frame(bytes)
+    }
+}
+
+fn chained(before: &Digest, content: &[u8]) -> Digest {
+    let hash = Sha256::new().chain_update(before.0).chain_update(content);
+    Digest(hash.finalize().into())
+}
+
+fn key(bytes: &[u8]) -> Option<&[u8]> {
+    let key = &bytes[KEY..KEY + key_length(bytes)];
+    (!key.is_empty()).then_some(key)
+}
+
+fn key_length(bytes: &[u8]) -> usize {
+    usize::from(u16::from_le_bytes([bytes[KEY_LENGTH], bytes[KEY_LENGTH + 1]]))
+}
+
+/// A record with its place in the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame<B: AsRef<[u8]> = Vec<u8>>(B);
+
+impl<B: AsRef<[u8]>> Frame<B> {
+    /// Reads a record that should have this number and come after this digest.
+    ///
+    /// # Errors
+    /// [`Flaw`].
+    pub fn read(bytes: B, seq: u64, before: &Digest) -> Result<Self, Flaw> {
+        let frame = Self::parse(bytes)?;
+        let found = frame.seq();
+        if found != seq {
+            return Err(Flaw::Misplaced { found });
+        }
+        if chained(before, frame.content()) != frame.digest() {
+            return Err(Flaw::Altered);
+        }
+        Ok(frame)
+    }
+
+    /// Reads a record, and believes what it says of its place.
+    pub(crate) fn parse(bytes: B) -> Result<Self, Flaw> {
+        let all = bytes.as_ref();
+        if all.len() < KIND {
+            return Err(Flaw::Short);
+        }
+        let version = u16::from_le_bytes([all[0], all[1]]);
+        if version != VERSION {
+            return Err(Flaw::Version { found: version });
+        }
+        if all.len() < SHORTEST || all.len() < SHORTEST + key_length(all) {
+            return Err(Flaw::Short);
+        }
+        Kind::from_number(all[KIND]).ok_or(Flaw::Altered)?;
+        Ok(Self(bytes))
+    }
+
+    /// Its number.
+    pub fn seq(&self) -> u64 {
+        let mut seq = [0; 8];
+        seq.copy_from_slice(&self.bytes()[SEQ..KEY_LENGTH]);
+        u64::from_le_bytes(seq)
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        // Checked when it was read.
+        Kind::from_number(self.bytes()[KIND]).unwrap_or(Kind::Event)
+    }
+
+    /// Its key, if it has one.
+    pub fn key(&self) -> Option<&[u8]> {
+        key(self.bytes())
+    }
+
+    /// What is recorded.
+    pub fn body(&self) -> &[u8] {
+        let content = self.content();
+        &content[KEY + key_length(content)..]
+    }
+
+    /// Its number and digest.
+    pub fn receipt(&self) -> Receipt {
+        Receipt {
+            seq: self.seq(),
+            digest: self.digest(),
+        }
+    }
+
+    /// All of it, as it is stored.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+
+    fn content(&self) -> &[u8] {
+        let bytes = self.bytes();
+        &bytes[..bytes.len() - Digest::LEN]
+    }
+
+    fn digest(&self) -> Digest {
+        let mut digest = Digest::NONE;
+        let bytes = self.bytes();
+        digest.0.copy_from_slice(&bytes[bytes.len() - Digest::LEN..]);
+        digest
+    }
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// It is not there, although later ones are.
+    #[error("it is missing")]
+    Missing,
+    /// It was cut off.
+    #[error("it is cut off")]
+    Short,
+    /// It has another number.
+    #[error("record {found} is in its place")]
+    Misplaced {
+        /// The number that it has.
+        found: u64,
+    },
+    /// It, or something before it, is not what was written.
+    #[error("it is not what was written: its digest does not fit")]
+    Altered,
+    /// It was written by another version.
+    #[error("it has version {found} of the format, and this program reads {VERSION}: use a newer program")]
+    Version {
+        /// Its version.
+        found: u16,
+    },
+    /// The index of keys or of checkpoints says something else than the records.
+    #[error("the store's index does not agree with it")]
+    Index,
+}

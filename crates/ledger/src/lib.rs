@@ -1,0 +1,15 @@
+//! The durable ledger: a charge is on disk before data are read, and a restart refunds nothing.
+
+pub mod anchor;
+pub mod chain;
+mod embedded;
+pub mod frame;
+mod log;
+mod receipt;
+mod store;
+mod sync;
+
+pub use embedded::{Embedded, OpenStoreError};
+pub use log::{CommitError, Log, Prepared, Ticket};
+pub use receipt::{Digest, NoReceipt, Receipt};
+pub use store::{Cause, Each, Store, StoreError};

@@ -1,0 +1,293 @@
+//! Group commit: records are staged in order, and whoever waits for one first commits all that are staged.
+//!
+//! There is no thread of its own. Whoever waits and finds nobody committing is the *leader*: it takes everything that is
+//! staged, chains it, and has the store write it; the others park. When it is done it wakes those whose records are
+//! durable, and one of the rest, which leads next. So under load every sync carries as many records as came in during the last.
+//!
+//! A record that was not written, or may not have been, stops the log: memory has been charged for it, and only what the
+//! store says when it is opened again can be believed. Nobody waits for ever: a leader's guard owns its batch, and whatever
+//! ends the leader tells everybody.
+
+use std::{mem, panic};
+
+use thiserror::Error;
+
+use crate::{
+    chain::Walk,
+    frame::{Draft, Frame},
+    receipt::Receipt,
+    store::{Cause, Store, StoreError},
+    sync::{Arc, Mutex, Thread, lock, thread},
+};
+
+/// Why a record is not durable.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// It may be durable or not: the log decides when it is opened again. It counts as charged.
+    #[error("it is not known whether record {seq} was written, and it counts as charged: {cause}")]
+    InDoubt {
+        /// The number that it has, if it was written.
+        seq: u64,
+        /// What happened.
+        cause: Cause,
+    },
+    /// It is not there, and will not be after a restart.
+    #[error("record {seq} was not written: {cause}")]
+    NotWritten {
+        /// The number that it would have had.
+        seq: u64,
+        /// What happened.
+        cause: Cause,
+    },
+    /// An earlier record was not written, or it is not known, and so nothing more is.
+    #[error("the ledger has stopped: {cause}")]
+    Stopped {
+        /// What happened.
+        cause: Cause,
+    },
+    /// The ledger was closed.
+    #[error("the ledger was closed; open it again")]
+    Closed,
+}
+
+type Outcome = Result<Receipt, CommitError>;
+
+/// A staged record: what to wait for.
+#[derive(Clone, Debug)]
+pub struct Ticket {
+    seq: u64,
+    outcome: Arc<Mutex<Option<Outcome>>>,
+}
+
+impl Ticket {
+    /// The number of the record, if it gets written.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        lock(&self.outcome).clone()
+    }
+
+    fn settle(&self, outcome: Outcome) {
+        *lock(&self.outcome) = Some(outcome);
+    }
+}
+
+/// A record on its way, with room made for everything, so that staging it is only a push.
+#[derive(Debug)]
+pub struct Prepared {
+    draft: Draft,
+    outcome: Arc<Mutex<Option<Outcome>>>,
+}
+
+impl From<Draft> for Prepared {
+    fn from(draft: Draft) -> Self {
+        let outcome = Arc::default();
+        Self { draft, outcome }
+    }
+}
+
+/// A chain of records in a store.
+pub struct Log {
+    store: Box<dyn Store>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The last durable record.
+    head: Receipt,
+    staged: Vec<(Draft, Ticket)>,
+    /// The newest record, staged or durable.
+    newest: u64,
+    /// Of the newest record: what [`Log::flush`] waits for.
+    last: Option<Ticket>,
+    parked: Vec<(u64, Thread)>,
+    leading: bool,
+    stopped: Option<CommitError>,
+}
+
+impl Log {
+    /// Continues a chain behind its last record.
+    pub fn after(head: Receipt, store: Box<dyn Store>) -> Self {
+        let state = State {
+            head,
+            staged: Vec::new(),
+            newest: head.seq,
+            last: None,
+            parked: Vec::new(),
+            leading: false,
+            stopped: None,
+        };
+        Self {
+            store,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The store. Only reading from it makes sense.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The last durable record.
+    pub fn head(&self) -> Receipt {
+        lock(&self.state).head
+    }
+
+    /// Puts a record behind all others. It is not durable before somebody waits for it, or for a later one.
+    ///
+    /// # Errors
+    /// [`CommitError::Stopped`] and [`CommitError::Closed`]: it is nowhere.
+    pub fn stage(&self, record: Prepared) -> Result<Ticket, CommitError> {
+        let mut state = lock(&self.state);
+        if let Some(stopped) = &state.stopped {
+            return Err(stopped.clone());
+        }
+        state.newest += 1;
+        let ticket = Ticket {
+            seq: state.newest,
+            outcome: record.outcome,
+        };
+        state.staged.push((record.draft, ticket.clone()));
+        state.last = Some(ticket.clone());
+        Ok(ticket)
+    }
+
+    /// Waits until a staged record is durable: `Ok` means that it survives whatever happens to the process or the machine.
+    ///
+    /// # Errors
+    /// [`CommitError`]: what was to run must not.
+    pub fn wait(&self, ticket: &Ticket) -> Outcome {
+        loop {
+            let mut state = lock(&self.state);
+            if let Some(outcome) = ticket.outcome() {
+                return outcome;
+            }
+            if state.leading {
+                state.parked.push((ticket.seq, thread::current()));
+                drop(state);
+                thread::park();
+            } else {
+                state.leading = true;
+                let leader = Leader {
+                    log: self,
+                    head: state.head,
+                    batch: mem::take(&mut state.staged),
+                    tickets: Vec::new(),
+                };
+                drop(state);
+                // If the store panics, the guard has told everybody, this thread included.
+                let led = panic::catch_unwind(panic::AssertUnwindSafe(|| leader.lead()));
+                // What a panic carries is foreign; its destructor might panic, too.
+                led.unwrap_or_else(mem::forget);
+            }
+        }
+    }
+
+    /// Waits until everything that was staged is durable.
+    ///
+    /// # Errors
+    /// [`CommitError`].
+    pub fn flush(&self) -> Result<(), CommitError> {
+        let last = lock(&self.state).last.clone();
+        last.map_or(Ok(()), |ticket| self.wait(&ticket).map(drop))
+    }
+
+    /// Writes what is staged, and takes no more.
+    ///
+    /// # Errors
+    /// [`CommitError`].
+    pub fn close(&self) -> Result<(), CommitError> {
+        let last = {
+            let mut state = lock(&self.state);
+            state.stopped.get_or_insert(CommitError::Closed);
+            state.last.clone()
+        };
+        last.map_or(Ok(()), |ticket| self.wait(&ticket).map(drop))
+    }
+}
+
+/// Whoever commits. It owns its batch: when it goes, everybody in the batch is told.
+struct Leader<'a> {
+    log: &'a Log,
+    head: Receipt,
+    batch: Vec<(Draft, Ticket)>,
+    /// Of what has been taken from the batch.
+    tickets: Vec<Ticket>,
+}
+
+impl Leader<'_> {
+    fn lead(mut self) {
+        let mut walk = Walk::after(&self.head);
+        let mut frames = Vec::with_capacity(self.batch.len());
+        let batch = mem::take(&mut self.batch);
+        self.tickets.extend(batch.iter().map(|(_, ticket)| ticket.clone()));
+        for (draft, _) in batch {
+            frames.push(walk.seal(draft));
+        }
+        let written = self.log.store.append(&frames);
+        let tickets = mem::take(&mut self.tickets);
+        match written {
+            Ok(()) => self.durable(&tickets, &frames),
+            Err(error) => self.failed(&tickets, error),
+        }
+    }
+
+    fn durable(&self, tickets: &[Ticket], frames: &[Frame]) {
+        let mut state = lock(&self.log.state);
+        for (ticket, frame) in tickets.iter().zip(frames) {
+            ticket.settle(Ok(frame.receipt()));
+        }
+        if let Some(frame) = frames.last() {
+            state.head = frame.receipt();
+        }
+        state.leading = false;
+        let durable = state.head.seq;
+        let parked = mem::take(&mut state.parked);
+        let (done, mut rest): (Vec<_>, Vec<_>) =
+            parked.into_iter().partition(|(seq, _)| *seq <= durable);
+        let next = rest.pop();
+        state.parked = rest;
+        drop(state);
+        // The next leader first: it has the longest way to go.
+        for (_, thread) in next.into_iter().chain(done) {
+            thread.unpark();
+        }
+    }
+
+    fn failed(&self, tickets: &[Ticket], error: StoreError) {
+        let (in_doubt, cause) = match error {
+            StoreError::NotWritten(cause) => (false, cause),
+            StoreError::InDoubt(cause) | StoreError::Unreadable(cause) => (true, cause),
+        };
+        let mut state = lock(&self.log.state);
+        for ticket in tickets {
+            let (seq, cause) = (ticket.seq, cause.clone());
+            ticket.settle(Err(match in_doubt {
+                true => CommitError::InDoubt { seq, cause },
+                false => CommitError::NotWritten { seq, cause },
+            }));
+        }
+        for (_, ticket) in mem::take(&mut state.staged) {
+            let (seq, cause) = (ticket.seq, cause.clone());
+            ticket.settle(Err(CommitError::NotWritten { seq, cause }));
+        }
+        state.stopped = Some(CommitError::Stopped { cause });
+        state.leading = false;
+        let parked = mem::take(&mut state.parked);
+        drop(state);
+        parked.into_iter().for_each(|(_, thread)| thread.unpark());
+    }
+}
+
+impl Drop for Leader<'_> {
+    fn drop(&mut self) {
+        let left = self.batch.drain(..).map(|(_, ticket)| ticket);
+        let tickets: Vec<_> = self.tickets.drain(..).chain(left).collect();
+        if !tickets.is_empty() {
+            self.failed(&tickets, StoreError::InDoubt(Cause::Panicked));
+        }
+    }
+}

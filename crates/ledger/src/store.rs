@@ -1,0 +1,92 @@
+//! What a store of records must do.
+
+use std::{io, ops::ControlFlow};
+
+use thiserror::Error;
+
+use crate::frame::Frame;
+
+/// Keeps records in order. Calls block; a store is used by one thread at a time for [`append`](Store::append), and by any for
+/// the rest.
+///
+/// The one promise on which everything stands: when [`append`](Store::append) returns `Ok`, the records survive a crash of
+/// the process, of the system, and a loss of power.
+pub trait Store: Send + Sync {
+    /// Writes all of these, or none, and returns when they are durable.
+    ///
+    /// # Errors
+    /// [`StoreError::NotWritten`] only if it is certain that none of them is there, now and after a crash.
+    fn append(&self, batch: &[Frame]) -> Result<(), StoreError>;
+
+    /// Hands out the number and the bytes of each record from this number on, in order, until told to stop.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`].
+    fn read(&self, from: u64, each: &mut Each<'_>) -> Result<(), StoreError>;
+
+    /// The last record: its number and its bytes.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`].
+    fn last(&self) -> Result<Option<(u64, Vec<u8>)>, StoreError>;
+
+    /// The number of the record with this key.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`].
+    fn find(&self, key: &[u8]) -> Result<Option<u64>, StoreError>;
+
+    /// The number of the last checkpoint.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`].
+    fn checkpoint(&self) -> Result<Option<u64>, StoreError>;
+
+    /// How many keys and how many checkpoints are in the indices.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`].
+    fn indexed(&self) -> Result<(u64, u64), StoreError>;
+}
+
+/// Takes a record's number and its bytes.
+pub type Each<'a> = dyn FnMut(u64, &[u8]) -> ControlFlow<()> + 'a;
+
+/// Why a store did not do what it should.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Nothing was written, for certain.
+    #[error("nothing was written: {0}")]
+    NotWritten(Cause),
+    /// It may have been written or not.
+    #[error("it is not known whether it was written: {0}")]
+    InDoubt(Cause),
+    /// It cannot be read.
+    #[error("the store cannot be read: {0}")]
+    Unreadable(Cause),
+}
+
+/// What was the matter.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// There is no room.
+    #[error("the disk is full; make room, then open the ledger again")]
+    DiskFull,
+    /// The operating system or the server says this.
+    #[error("{0}; then open the ledger again")]
+    System(String),
+    /// The store's own code panicked.
+    #[error("the store panicked; open the ledger again")]
+    Panicked,
+}
+
+impl From<&io::Error> for Cause {
+    fn from(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull,
+            _ => Self::System(error.to_string()),
+        }
+    }
+}
