@@ -75,7 +75,7 @@ impl Walk {
     }
 
     /// Puts a new record here.
-    pub(crate) fn seal(&mut self, draft: Draft) -> Frame {
+    pub fn seal(&mut self, draft: Draft) -> Frame {
         let frame = draft.seal(self.next, &self.before);
         *self = Self::after(&frame.receipt());
         frame

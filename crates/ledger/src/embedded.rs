@@ -9,8 +9,8 @@ use std::{
 };
 
 use redb::{
-    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable,
-    ReadableTableMetadata, StorageBackend, StorageError, TableDefinition, TableError,
+    Builder, Database, DatabaseError, Key, ReadOnlyTable, ReadableDatabase, ReadableTable,
+    ReadableTableMetadata, StorageBackend, StorageError, TableDefinition, TableError, Value,
 };
 use thiserror::Error;
 
@@ -150,7 +150,10 @@ impl Embedded {
             for frame in batch {
                 if let Some(key) = frame.key() {
                     let mut keys = transaction.open_table(KEYS).map_err(not_written)?;
-                    let before = keys.insert(key, frame.seq()).map_err(not_written)?.is_some();
+                    let before = keys
+                        .insert(key, frame.seq())
+                        .map_err(not_written)?
+                        .is_some();
                     taken(before)?;
                 }
                 if frame.kind() == Kind::Checkpoint {
@@ -162,10 +165,6 @@ impl Embedded {
         transaction
             .commit()
             .map_err(|error| StoreError::InDoubt(cause(&error.into())))
-    }
-
-    fn reading(&self) -> Result<ReadTransaction, StoreError> {
-        self.database.begin_read().map_err(unreadable)
     }
 }
 
@@ -184,49 +183,62 @@ impl Store for Embedded {
     }
 
     fn read(&self, from: u64, each: &mut Each<'_>) -> Result<(), StoreError> {
-        let Some(records) = present(self.reading()?.open_table(RECORDS))? else {
-            return Ok(());
-        };
-        for entry in records.range(from..).map_err(unreadable)? {
-            let (seq, bytes) = entry.map_err(unreadable)?;
-            if each(seq.value(), bytes.value()) == ControlFlow::Break(()) {
-                break;
+        self.look(RECORDS, |records| {
+            for entry in records.range(from..)? {
+                let (seq, bytes) = entry?;
+                if each(seq.value(), bytes.value()) == ControlFlow::Break(()) {
+                    break;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
+        .map(|read| read.unwrap_or(()))
     }
 
     fn last(&self) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
-        let Some(records) = present(self.reading()?.open_table(RECORDS))? else {
-            return Ok(None);
-        };
-        let last = records.last().map_err(unreadable)?;
-        Ok(last.map(|(seq, bytes)| (seq.value(), bytes.value().to_vec())))
+        let last = self.look(RECORDS, |records| {
+            let last = records.last()?;
+            Ok(last.map(|(seq, bytes)| (seq.value(), bytes.value().to_vec())))
+        });
+        last.map(Option::flatten)
     }
 
     fn find(&self, key: &[u8]) -> Result<Option<u64>, StoreError> {
-        let Some(keys) = present(self.reading()?.open_table(KEYS))? else {
-            return Ok(None);
-        };
-        let found = keys.get(key).map_err(unreadable)?;
-        Ok(found.map(|seq| seq.value()))
+        let found = self.look(KEYS, |keys| Ok(keys.get(key)?.map(|seq| seq.value())));
+        found.map(Option::flatten)
     }
 
     fn checkpoint(&self) -> Result<Option<u64>, StoreError> {
-        let Some(checkpoints) = present(self.reading()?.open_table(CHECKPOINTS))? else {
-            return Ok(None);
-        };
-        let last = checkpoints.last().map_err(unreadable)?;
-        Ok(last.map(|(seq, _)| seq.value()))
+        let last = self.look(CHECKPOINTS, |all| {
+            Ok(all.last()?.map(|(seq, _)| seq.value()))
+        });
+        last.map(Option::flatten)
     }
 
     fn indexed(&self) -> Result<(u64, u64), StoreError> {
-        let transaction = self.reading()?;
-        let keys = present(transaction.open_table(KEYS))?;
-        let checkpoints = present(transaction.open_table(CHECKPOINTS))?;
-        let keys = keys.map_or(Ok(0), |table| table.len()).map_err(unreadable)?;
-        let checkpoints = checkpoints.map_or(Ok(0), |table| table.len());
-        Ok((keys, checkpoints.map_err(unreadable)?))
+        let keys = self.look(KEYS, |keys| keys.len())?;
+        let checkpoints = self.look(CHECKPOINTS, |all| all.len())?;
+        Ok((keys.unwrap_or(0), checkpoints.unwrap_or(0)))
+    }
+}
+
+impl Embedded {
+    /// Reads from a table. One that nobody has written to yet is not there. Damaged pages may make `redb` panic: that is an
+    /// error like others.
+    fn look<K: Key + 'static, V: Value + 'static, T>(
+        &self,
+        table: TableDefinition<'static, K, V>,
+        look: impl FnOnce(ReadOnlyTable<K, V>) -> Result<T, StorageError>,
+    ) -> Result<Option<T>, StoreError> {
+        let looked = catch_unwind(AssertUnwindSafe(|| {
+            let transaction = self.database.begin_read().map_err(unreadable)?;
+            match transaction.open_table(table) {
+                Ok(table) => look(table).map(Some).map_err(unreadable),
+                Err(TableError::TableDoesNotExist(_)) => Ok(None),
+                Err(error) => Err(unreadable(error)),
+            }
+        }));
+        looked.unwrap_or(Err(StoreError::Unreadable(Cause::Panicked)))
     }
 }
 
@@ -267,7 +279,9 @@ fn beside(path: &Path) -> PathBuf {
 
 /// Makes a new name durable.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     match File::open(directory.unwrap_or(Path::new("."))) {
         Ok(directory) => directory.sync_all(),
         // Not every system opens directories.
@@ -345,13 +359,4 @@ fn not_written(error: impl Into<redb::Error>) -> StoreError {
 
 fn unreadable(error: impl Into<redb::Error>) -> StoreError {
     StoreError::Unreadable(cause(&error.into()))
-}
-
-/// A table that nobody has written to yet is not there.
-fn present<T>(table: Result<T, TableError>) -> Result<Option<T>, StoreError> {
-    match table {
-        Ok(table) => Ok(Some(table)),
-        Err(TableError::TableDoesNotExist(_)) => Ok(None),
-        Err(error) => Err(unreadable(error)),
-    }
 }

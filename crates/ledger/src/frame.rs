@@ -74,7 +74,9 @@ pub struct Draft(Vec<u8>);
 
 /// Something to be recorded is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a record takes keys of {MAX_KEY} and bodies of {MAX_BODY} bytes; these have {key} and {body}: shorten the names")]
+#[error(
+    "a record takes keys of {MAX_KEY} and bodies of {MAX_BODY} bytes; these have {key} and {body}: shorten the names"
+)]
 pub struct TooLong {
     /// The length of the key.
     pub key: usize,
@@ -132,7 +134,10 @@ fn key(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 fn key_length(bytes: &[u8]) -> usize {
-    usize::from(u16::from_le_bytes([bytes[KEY_LENGTH], bytes[KEY_LENGTH + 1]]))
+    usize::from(u16::from_le_bytes([
+        bytes[KEY_LENGTH],
+        bytes[KEY_LENGTH + 1],
+    ]))
 }
 
 /// A record with its place in the chain.
@@ -218,7 +223,9 @@ impl<B: AsRef<[u8]>> Frame<B> {
     fn digest(&self) -> Digest {
         let mut digest = Digest::NONE;
         let bytes = self.bytes();
-        digest.0.copy_from_slice(&bytes[bytes.len() - Digest::LEN..]);
+        digest
+            .0
+            .copy_from_slice(&bytes[bytes.len() - Digest::LEN..]);
         digest
     }
 }
@@ -243,7 +250,9 @@ pub enum Flaw {
     #[error("it is not what was written: its digest does not fit")]
     Altered,
     /// It was written by another version.
-    #[error("it has version {found} of the format, and this program reads {VERSION}: use a newer program")]
+    #[error(
+        "it has version {found} of the format, and this program reads {VERSION}: use a newer program"
+    )]
     Version {
         /// Its version.
         found: u16,

@@ -3,6 +3,7 @@
 pub mod anchor;
 pub mod chain;
 mod embedded;
+pub mod export;
 pub mod frame;
 mod log;
 mod receipt;
@@ -10,6 +11,6 @@ mod store;
 mod sync;
 
 pub use embedded::{Embedded, OpenStoreError};
-pub use log::{CommitError, Log, Prepared, Ticket};
+pub use log::{CommitError, Log, Ticket};
 pub use receipt::{Digest, NoReceipt, Receipt};
 pub use store::{Cause, Each, Store, StoreError};

@@ -25,7 +25,9 @@ use crate::{
 #[non_exhaustive]
 pub enum CommitError {
     /// It may be durable or not: the log decides when it is opened again. It counts as charged.
-    #[error("it is not known whether record {seq} was written, and it counts as charged: {cause}")]
+    #[error(
+        "it is not known whether record {seq} was written, and it counts as charged: {cause}; open the ledger again"
+    )]
     InDoubt {
         /// The number that it has, if it was written.
         seq: u64,
@@ -33,7 +35,7 @@ pub enum CommitError {
         cause: Cause,
     },
     /// It is not there, and will not be after a restart.
-    #[error("record {seq} was not written: {cause}")]
+    #[error("record {seq} was not written: {cause}; open the ledger again")]
     NotWritten {
         /// The number that it would have had.
         seq: u64,
@@ -41,7 +43,7 @@ pub enum CommitError {
         cause: Cause,
     },
     /// An earlier record was not written, or it is not known, and so nothing more is.
-    #[error("the ledger has stopped: {cause}")]
+    #[error("the ledger has stopped: {cause}; open it again")]
     Stopped {
         /// What happened.
         cause: Cause,
@@ -51,19 +53,19 @@ pub enum CommitError {
     Closed,
 }
 
-type Outcome = Result<Receipt, CommitError>;
+type Outcome = Result<(), CommitError>;
 
 /// A staged record: what to wait for.
 #[derive(Clone, Debug)]
 pub struct Ticket {
-    seq: u64,
+    receipt: Receipt,
     outcome: Arc<Mutex<Option<Outcome>>>,
 }
 
 impl Ticket {
-    /// The number of the record, if it gets written.
-    pub fn seq(&self) -> u64 {
-        self.seq
+    /// The place of the record in the chain, if it gets written.
+    pub fn receipt(&self) -> Receipt {
+        self.receipt
     }
 
     fn outcome(&self) -> Option<Outcome> {
@@ -72,20 +74,6 @@ impl Ticket {
 
     fn settle(&self, outcome: Outcome) {
         *lock(&self.outcome) = Some(outcome);
-    }
-}
-
-/// A record on its way, with room made for everything, so that staging it is only a push.
-#[derive(Debug)]
-pub struct Prepared {
-    draft: Draft,
-    outcome: Arc<Mutex<Option<Outcome>>>,
-}
-
-impl From<Draft> for Prepared {
-    fn from(draft: Draft) -> Self {
-        let outcome = Arc::default();
-        Self { draft, outcome }
     }
 }
 
@@ -98,9 +86,9 @@ pub struct Log {
 struct State {
     /// The last durable record.
     head: Receipt,
-    staged: Vec<(Draft, Ticket)>,
-    /// The newest record, staged or durable.
-    newest: u64,
+    staged: Vec<(Frame, Ticket)>,
+    /// Behind the newest record, staged or durable.
+    end: Walk,
     /// Of the newest record: what [`Log::flush`] waits for.
     last: Option<Ticket>,
     parked: Vec<(u64, Thread)>,
@@ -114,7 +102,7 @@ impl Log {
         let state = State {
             head,
             staged: Vec::new(),
-            newest: head.seq,
+            end: Walk::after(&head),
             last: None,
             parked: Vec::new(),
             leading: false,
@@ -136,21 +124,23 @@ impl Log {
         lock(&self.state).head
     }
 
-    /// Puts a record behind all others. It is not durable before somebody waits for it, or for a later one.
+    /// Puts a record behind all others, which fixes its place. It is not durable before somebody waits for it, or for a later
+    /// one.
     ///
     /// # Errors
     /// [`CommitError::Stopped`] and [`CommitError::Closed`]: it is nowhere.
-    pub fn stage(&self, record: Prepared) -> Result<Ticket, CommitError> {
+    pub fn stage(&self, draft: Draft) -> Result<Ticket, CommitError> {
+        let outcome = Arc::default();
         let mut state = lock(&self.state);
         if let Some(stopped) = &state.stopped {
             return Err(stopped.clone());
         }
-        state.newest += 1;
+        let frame = state.end.seal(draft);
         let ticket = Ticket {
-            seq: state.newest,
-            outcome: record.outcome,
+            receipt: frame.receipt(),
+            outcome,
         };
-        state.staged.push((record.draft, ticket.clone()));
+        state.staged.push((frame, ticket.clone()));
         state.last = Some(ticket.clone());
         Ok(ticket)
     }
@@ -159,23 +149,22 @@ impl Log {
     ///
     /// # Errors
     /// [`CommitError`]: what was to run must not.
-    pub fn wait(&self, ticket: &Ticket) -> Outcome {
+    pub fn wait(&self, ticket: &Ticket) -> Result<Receipt, CommitError> {
         loop {
             let mut state = lock(&self.state);
             if let Some(outcome) = ticket.outcome() {
-                return outcome;
+                return outcome.map(|()| ticket.receipt);
             }
             if state.leading {
-                state.parked.push((ticket.seq, thread::current()));
+                state.parked.push((ticket.receipt.seq, thread::current()));
                 drop(state);
                 thread::park();
             } else {
                 state.leading = true;
                 let leader = Leader {
                     log: self,
-                    head: state.head,
+                    tickets: state.staged.iter().map(|staged| staged.1.clone()).collect(),
                     batch: mem::take(&mut state.staged),
-                    tickets: Vec::new(),
                 };
                 drop(state);
                 // If the store panics, the guard has told everybody, this thread included.
@@ -209,39 +198,29 @@ impl Log {
     }
 }
 
-/// Whoever commits. It owns its batch: when it goes, everybody in the batch is told.
+/// Whoever commits. It owns the tickets of its batch: when it goes, everybody who waits is told.
 struct Leader<'a> {
     log: &'a Log,
-    head: Receipt,
-    batch: Vec<(Draft, Ticket)>,
-    /// Of what has been taken from the batch.
+    batch: Vec<(Frame, Ticket)>,
     tickets: Vec<Ticket>,
 }
 
 impl Leader<'_> {
     fn lead(mut self) {
-        let mut walk = Walk::after(&self.head);
-        let mut frames = Vec::with_capacity(self.batch.len());
-        let batch = mem::take(&mut self.batch);
-        self.tickets.extend(batch.iter().map(|(_, ticket)| ticket.clone()));
-        for (draft, _) in batch {
-            frames.push(walk.seal(draft));
-        }
+        let frames: Vec<Frame> = self.batch.drain(..).map(|(frame, _)| frame).collect();
         let written = self.log.store.append(&frames);
         let tickets = mem::take(&mut self.tickets);
         match written {
-            Ok(()) => self.durable(&tickets, &frames),
+            Ok(()) => self.durable(&tickets),
             Err(error) => self.failed(&tickets, error),
         }
     }
 
-    fn durable(&self, tickets: &[Ticket], frames: &[Frame]) {
+    fn durable(&self, tickets: &[Ticket]) {
         let mut state = lock(&self.log.state);
-        for (ticket, frame) in tickets.iter().zip(frames) {
-            ticket.settle(Ok(frame.receipt()));
-        }
-        if let Some(frame) = frames.last() {
-            state.head = frame.receipt();
+        for ticket in tickets {
+            ticket.settle(Ok(()));
+            state.head = ticket.receipt;
         }
         state.leading = false;
         let durable = state.head.seq;
@@ -264,14 +243,14 @@ impl Leader<'_> {
         };
         let mut state = lock(&self.log.state);
         for ticket in tickets {
-            let (seq, cause) = (ticket.seq, cause.clone());
+            let (seq, cause) = (ticket.receipt.seq, cause.clone());
             ticket.settle(Err(match in_doubt {
                 true => CommitError::InDoubt { seq, cause },
                 false => CommitError::NotWritten { seq, cause },
             }));
         }
         for (_, ticket) in mem::take(&mut state.staged) {
-            let (seq, cause) = (ticket.seq, cause.clone());
+            let (seq, cause) = (ticket.receipt.seq, cause.clone());
             ticket.settle(Err(CommitError::NotWritten { seq, cause }));
         }
         state.stopped = Some(CommitError::Stopped { cause });
@@ -284,8 +263,7 @@ impl Leader<'_> {
 
 impl Drop for Leader<'_> {
     fn drop(&mut self) {
-        let left = self.batch.drain(..).map(|(_, ticket)| ticket);
-        let tickets: Vec<_> = self.tickets.drain(..).chain(left).collect();
+        let tickets = mem::take(&mut self.tickets);
         if !tickets.is_empty() {
             self.failed(&tickets, StoreError::InDoubt(Cause::Panicked));
         }

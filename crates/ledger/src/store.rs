@@ -72,13 +72,13 @@ pub enum StoreError {
 #[non_exhaustive]
 pub enum Cause {
     /// There is no room.
-    #[error("the disk is full; make room, then open the ledger again")]
+    #[error("the disk is full; make room")]
     DiskFull,
     /// The operating system or the server says this.
-    #[error("{0}; then open the ledger again")]
+    #[error("{0}")]
     System(String),
     /// The store's own code panicked.
-    #[error("the store panicked; open the ledger again")]
+    #[error("the store panicked")]
     Panicked,
 }
 

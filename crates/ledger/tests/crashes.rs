@@ -63,9 +63,9 @@ fn stage(log: &Log, seq: u64) -> ledger::Ticket {
     };
     let key = format!("request {seq}");
     let key = if seq % 2 == 0 { key.as_bytes() } else { &[] };
-    let ticket = log.stage(Draft::new(kind, key, &body(seq)).unwrap().into());
+    let ticket = log.stage(Draft::new(kind, key, &body(seq)).unwrap());
     let ticket = ticket.unwrap();
-    assert_eq!(ticket.seq(), seq);
+    assert_eq!(ticket.receipt().seq, seq);
     ticket
 }
 
@@ -102,7 +102,10 @@ fn nothing_runs_that_a_crash_forgets() {
     let disk = work(Order::ChargeThenRun, Fault::None);
     assert_eq!(disk.platter().ran.len() as u64, LAUNCHES);
     let found = search(&disk, 6);
-    println!("{} crashes, {} lost, {} unreadable", found.crashes, found.ran_uncharged, found.unreadable);
+    println!(
+        "{} crashes, {} lost, {} unreadable",
+        found.crashes, found.ran_uncharged, found.unreadable
+    );
     assert!(found.crashes > 1000, "{}", found.crashes);
     assert_eq!((found.ran_uncharged, found.unreadable), (0, 0));
 }

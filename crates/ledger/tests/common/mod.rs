@@ -1,6 +1,8 @@
 //! A disk in memory that notes every write and sync, so that a test can ask what a crash at any moment would leave.
 #![allow(dead_code, reason = "every test uses a part of it")]
 
+pub mod memory;
+
 use std::{
     io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -162,7 +164,17 @@ fn torn(op: &Op, dice: &mut Dice, image: &mut Vec<u8>) {
 
 /// Goes through every moment of what a disk was asked, and hands out what a crash there may leave: all that was written, a
 /// random part of the writes since the last sync, and random pieces of them, each `times`. With it comes how much had run.
-pub fn crashes(disk: &Disk, times: u64, mut look: impl FnMut(Vec<u8>, &[(usize, u64)])) -> u64 {
+pub fn crashes(disk: &Disk, times: u64, look: impl FnMut(Vec<u8>, &[(usize, u64)])) -> u64 {
+    crashes_since(disk, 0, times, look)
+}
+
+/// Only from this moment on.
+pub fn crashes_since(
+    disk: &Disk,
+    since: usize,
+    times: u64,
+    mut look: impl FnMut(Vec<u8>, &[(usize, u64)]),
+) -> u64 {
     let platter = disk.platter();
     let (mut durable, mut unsynced) = (Vec::new(), Vec::<&Op>::new());
     let mut dice = Dice(1);
@@ -176,8 +188,10 @@ pub fn crashes(disk: &Disk, times: u64, mut look: impl FnMut(Vec<u8>, &[(usize, 
         };
         let mut all = durable.clone();
         unsynced.iter().for_each(|op| apply(&mut all, op));
-        leave(all.clone());
-        if !unsynced.is_empty() {
+        if moment >= since {
+            leave(all.clone());
+        }
+        if moment >= since && !unsynced.is_empty() {
             for _ in 0..times {
                 let mut some = durable.clone();
                 let kept = unsynced.iter().filter(|_| dice.coin());
