@@ -12,6 +12,8 @@ pub use continual;
 #[doc(inline)]
 pub use exact;
 #[doc(inline)]
+pub use ledger;
+#[doc(inline)]
 pub use measures;
 #[doc(inline)]
 pub use mechanisms;
@@ -67,6 +69,8 @@ pub mod guide {
     pub mod references {}
     #[doc = include_str!("../docs/accountant.md")]
     pub mod accountant {}
+    #[doc = include_str!("../docs/ledger.md")]
+    pub mod ledger {}
     #[doc = include_str!("../docs/experiments.md")]
     pub mod experiments {}
     #[doc = include_str!("../docs/testing.md")]

@@ -11,13 +11,13 @@ use std::{
     path::Path,
 };
 
+use odometer::journal::Receipt;
 use thiserror::Error;
 
 use crate::{
     chain::Damage,
     embedded::sync_directory,
-    frame::{Flaw, Frame},
-    receipt::Receipt,
+    frame::{Flaw, Frame, NO_HASH},
     store::{Store, StoreError},
 };
 
@@ -85,13 +85,38 @@ pub fn check(store: &dyn Store, anchor: &Receipt) -> Result<(), AnchorError> {
     }
 }
 
+/// This text is no receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a receipt is a number, a colon and 64 hexadecimal digits in lower case")]
+pub struct NoReceipt;
+
+/// Reads a receipt: exactly what is shown, so that there is one text for each.
+///
+/// # Errors
+/// [`NoReceipt`].
+pub fn parse(text: &str) -> Result<Receipt, NoReceipt> {
+    let (seq, digits) = text.split_once(':').ok_or(NoReceipt)?;
+    let mut hash = NO_HASH;
+    if !digits.is_ascii() || digits.len() != 2 * hash.len() {
+        return Err(NoReceipt);
+    }
+    for (at, byte) in hash.iter_mut().enumerate() {
+        let pair = &digits[2 * at..2 * at + 2];
+        *byte = u8::from_str_radix(pair, 16).map_err(|_| NoReceipt)?;
+    }
+    let seq = seq.parse().map_err(|_| NoReceipt)?;
+    let receipt = Receipt { seq, hash };
+    let same = receipt.to_string() == text;
+    same.then_some(receipt).ok_or(NoReceipt)
+}
+
 /// Reads an anchor from a file of one line. No file is no anchor.
 ///
 /// # Errors
 /// What the system says; [`io::ErrorKind::InvalidData`] if there is something else in the file.
 pub fn read(path: impl AsRef<Path>) -> io::Result<Option<Receipt>> {
     match fs::read_to_string(path) {
-        Ok(text) => match text.trim_end_matches('\n').parse() {
+        Ok(text) => match parse(text.trim_end_matches('\n')) {
             Ok(receipt) => Ok(Some(receipt)),
             Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error)),
         },
@@ -113,4 +138,33 @@ pub fn write(path: impl AsRef<Path>, anchor: &Receipt) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&beside, path)?;
     sync_directory(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_reads_back_and_nothing_else_does() {
+        let receipt = Receipt {
+            seq: 1_000_000,
+            hash: [0xa5; 32],
+        };
+        let text = receipt.to_string();
+        assert_eq!(text, format!("1000000:{}", "a5".repeat(32)));
+        assert_eq!(parse(&text), Ok(receipt));
+        for wrong in [
+            String::new(),
+            text.replace(':', ""),
+            text.replace('a', "A"),
+            format!("+{text}"),
+            format!("0{text}"),
+            format!("{text}0"),
+            text[..text.len() - 1].to_owned(),
+            text.replacen("a5a5", "é+", 1),
+            text.replacen("a5", "+5", 1),
+        ] {
+            assert_eq!(parse(&wrong), Err(NoReceipt), "{wrong}");
+        }
+    }
 }

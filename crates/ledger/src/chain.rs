@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use odometer::journal::Receipt;
 use thiserror::Error;
 
 use crate::{
-    frame::{Draft, Flaw, Frame, Kind},
-    receipt::{Digest, Receipt},
+    frame::{Flaw, Frame, Hash, Kind, NO_HASH, Unchained},
     store::{Store, StoreError},
 };
 
@@ -36,7 +36,7 @@ pub enum WalkError {
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
     next: u64,
-    before: Digest,
+    before: Hash,
 }
 
 impl Walk {
@@ -44,7 +44,7 @@ impl Walk {
     pub const fn from_the_start() -> Self {
         Self {
             next: 0,
-            before: Digest::NONE,
+            before: NO_HASH,
         }
     }
 
@@ -52,7 +52,7 @@ impl Walk {
     pub const fn after(receipt: &Receipt) -> Self {
         Self {
             next: receipt.seq + 1,
-            before: receipt.digest,
+            before: receipt.hash,
         }
     }
 
@@ -75,7 +75,7 @@ impl Walk {
     }
 
     /// Puts a new record here.
-    pub fn seal(&mut self, draft: Draft) -> Frame {
+    pub fn seal(&mut self, draft: Unchained) -> Frame {
         let frame = draft.seal(self.next, &self.before);
         *self = Self::after(&frame.receipt());
         frame
@@ -85,7 +85,7 @@ impl Walk {
     pub fn head(&self) -> Option<Receipt> {
         Some(Receipt {
             seq: self.next.checked_sub(1)?,
-            digest: self.before,
+            hash: self.before,
         })
     }
 
@@ -110,7 +110,7 @@ impl Walk {
     }
 }
 
-/// Reads everything, and checks every digest and both indices. The answer is the last record.
+/// Reads everything, and checks every hash and both indices. The answer is the last record.
 ///
 /// # Errors
 /// [`WalkError`]: the first record that is not as it was written. Records that are missing at the end leave no trace in the

@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::{
     chain::Walk,
-    frame::{Draft, Frame, Kind},
+    frame::{Frame, Kind, Unchained},
     store::{Cause, Each, Store, StoreError},
 };
 
@@ -131,7 +131,7 @@ impl Embedded {
     }
 
     fn begin_as(&self, id: &[u8]) -> Result<(), StoreError> {
-        let draft = Draft::new(Kind::Begin, &[], id);
+        let draft = Unchained::new(Kind::Begin, &[], id);
         let draft =
             draft.map_err(|error| StoreError::NotWritten(Cause::System(error.to_string())))?;
         self.append(&[Walk::from_the_start().seal(draft)])

@@ -9,12 +9,12 @@ use std::{
     ops::ControlFlow,
 };
 
+use odometer::journal::Receipt;
 use thiserror::Error;
 
 use crate::{
     chain::{Damage, Walk, WalkError},
     frame::{Flaw, Frame, MAX_CHECKPOINT, MAX_KEY},
-    receipt::Receipt,
     store::Store,
 };
 

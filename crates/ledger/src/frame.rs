@@ -1,15 +1,23 @@
 //! A record as it is stored: its bytes, and how each is chained to the one before.
 //!
 //! ```text
-//! version u16 | kind u8 | seq u64 | length of the key u16 | key | body | digest, 32 bytes
+//! version u16 | kind u8 | seq u64 | length of the key u16 | key | body | hash, 32 bytes
 //! ```
-//! Numbers are little endian. The digest is the SHA-256 of the digest before and of everything in front of it. There is one
+//! Numbers are little endian. The hash is the SHA-256 of the hash before and of everything in front of it. There is one
 //! way to write a record down: the body is what is left, and a record without a key has an empty one.
 
+use odometer::journal::Receipt;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-use crate::receipt::{Digest, Receipt};
+/// The SHA-256 of a record and of everything before it.
+pub type Hash = [u8; HASH];
+
+/// Its length.
+const HASH: usize = 32;
+
+/// What the first record comes after.
+pub(crate) const NO_HASH: Hash = [0; HASH];
 
 /// The version of the format that is written.
 pub const VERSION: u16 = 1;
@@ -28,7 +36,7 @@ const SEQ: usize = 3;
 const KEY_LENGTH: usize = 11;
 const KEY: usize = 13;
 /// What a frame without key and body has.
-const SHORTEST: usize = KEY + Digest::LEN;
+const SHORTEST: usize = KEY + HASH;
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,7 +78,7 @@ impl Kind {
 
 /// A record that has no place in the chain yet.
 #[derive(Debug)]
-pub struct Draft(Vec<u8>);
+pub struct Unchained(Vec<u8>);
 
 /// Something to be recorded is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -84,7 +92,7 @@ pub struct TooLong {
     pub body: usize,
 }
 
-impl Draft {
+impl Unchained {
     /// A record with this body. A key is indexed, and occurs once in a ledger; an empty one is none.
     ///
     /// # Errors
@@ -114,18 +122,18 @@ impl Draft {
     }
 
     /// Puts it behind this record.
-    pub(crate) fn seal(self, seq: u64, before: &Digest) -> Frame {
+    pub(crate) fn seal(self, seq: u64, before: &Hash) -> Frame {
         let mut bytes = self.0;
         bytes[SEQ..KEY_LENGTH].copy_from_slice(&seq.to_le_bytes());
-        let digest = chained(before, &bytes);
-        bytes.extend(digest.0);
+        let hash = chained(before, &bytes);
+        bytes.extend(hash);
         Frame(bytes)
     }
 }
 
-fn chained(before: &Digest, content: &[u8]) -> Digest {
-    let hash = Sha256::new().chain_update(before.0).chain_update(content);
-    Digest(hash.finalize().into())
+fn chained(before: &Hash, content: &[u8]) -> Hash {
+    let hash = Sha256::new().chain_update(before).chain_update(content);
+    hash.finalize().into()
 }
 
 fn key(bytes: &[u8]) -> Option<&[u8]> {
@@ -145,17 +153,17 @@ fn key_length(bytes: &[u8]) -> usize {
 pub struct Frame<B: AsRef<[u8]> = Vec<u8>>(B);
 
 impl<B: AsRef<[u8]>> Frame<B> {
-    /// Reads a record that should have this number and come after this digest.
+    /// Reads a record that should have this number and come after this hash.
     ///
     /// # Errors
     /// [`Flaw`].
-    pub fn read(bytes: B, seq: u64, before: &Digest) -> Result<Self, Flaw> {
+    pub fn read(bytes: B, seq: u64, before: &Hash) -> Result<Self, Flaw> {
         let frame = Self::parse(bytes)?;
         let found = frame.seq();
         if found != seq {
             return Err(Flaw::Misplaced { found });
         }
-        if chained(before, frame.content()) != frame.digest() {
+        if chained(before, frame.content()) != frame.hash() {
             return Err(Flaw::Altered);
         }
         Ok(frame)
@@ -202,11 +210,11 @@ impl<B: AsRef<[u8]>> Frame<B> {
         &content[KEY + key_length(content)..]
     }
 
-    /// Its number and digest.
+    /// Its number and hash.
     pub fn receipt(&self) -> Receipt {
         Receipt {
             seq: self.seq(),
-            digest: self.digest(),
+            hash: self.hash(),
         }
     }
 
@@ -217,16 +225,13 @@ impl<B: AsRef<[u8]>> Frame<B> {
 
     fn content(&self) -> &[u8] {
         let bytes = self.bytes();
-        &bytes[..bytes.len() - Digest::LEN]
+        &bytes[..bytes.len() - HASH]
     }
 
-    fn digest(&self) -> Digest {
-        let mut digest = Digest::NONE;
-        let bytes = self.bytes();
-        digest
-            .0
-            .copy_from_slice(&bytes[bytes.len() - Digest::LEN..]);
-        digest
+    fn hash(&self) -> Hash {
+        let (mut hash, bytes) = (NO_HASH, self.bytes());
+        hash.copy_from_slice(&bytes[bytes.len() - HASH..]);
+        hash
     }
 }
 
@@ -247,7 +252,7 @@ pub enum Flaw {
         found: u64,
     },
     /// It, or something before it, is not what was written.
-    #[error("it is not what was written: its digest does not fit")]
+    #[error("it is not what was written: its hash does not fit")]
     Altered,
     /// It was written by another version.
     #[error(

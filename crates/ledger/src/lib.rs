@@ -6,11 +6,9 @@ mod embedded;
 pub mod export;
 pub mod frame;
 mod log;
-mod receipt;
 mod store;
 mod sync;
 
 pub use embedded::{Embedded, OpenStoreError};
 pub use log::{CommitError, Log, Ticket};
-pub use receipt::{Digest, NoReceipt, Receipt};
 pub use store::{Cause, Each, Store, StoreError};

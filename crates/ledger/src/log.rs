@@ -10,12 +10,12 @@
 
 use std::{mem, panic};
 
+use odometer::journal::Receipt;
 use thiserror::Error;
 
 use crate::{
     chain::Walk,
-    frame::{Draft, Frame},
-    receipt::Receipt,
+    frame::{Frame, Unchained},
     store::{Cause, Store, StoreError},
     sync::{Arc, Mutex, Thread, lock, thread},
 };
@@ -129,7 +129,7 @@ impl Log {
     ///
     /// # Errors
     /// [`CommitError::Stopped`] and [`CommitError::Closed`]: it is nowhere.
-    pub fn stage(&self, draft: Draft) -> Result<Ticket, CommitError> {
+    pub fn stage(&self, draft: Unchained) -> Result<Ticket, CommitError> {
         let outcome = Arc::default();
         let mut state = lock(&self.state);
         if let Some(stopped) = &state.stopped {

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use common::{Disk, begun, memory::Memory};
 use ledger::{
-    Log, Receipt, Store, StoreError,
+    Log, Store, StoreError,
     anchor::{self, AnchorError},
     chain::{self, Damage, Walk, WalkError},
     export::{self, ExportError},
-    frame::{Draft, Flaw, Frame, Kind},
+    frame::{Flaw, Frame, Kind, Unchained},
 };
+use odometer::journal::Receipt;
 
 fn golden(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name]
@@ -32,7 +33,7 @@ fn filled() -> (Memory<Fine>, Vec<Receipt>) {
         (Kind::Checkpoint, "", "0.1 was spent"),
         (Kind::Event, "", ""),
     ] {
-        let frame = walk.seal(Draft::new(kind, key.as_bytes(), body.as_bytes()).unwrap());
+        let frame = walk.seal(Unchained::new(kind, key.as_bytes(), body.as_bytes()).unwrap());
         receipts.push(frame.receipt());
         store.append(&[frame]).unwrap();
     }
@@ -136,7 +137,7 @@ fn missing_and_exchanged_records_are_located() {
         assert_eq!(damage(&store).seq, gone as u64);
     }
     let (store, _) = filled();
-    let other = Draft::new(Kind::Event, &[], b"a charge of 0").unwrap();
+    let other = Unchained::new(Kind::Event, &[], b"a charge of 0").unwrap();
     let forged = Walk::after(&filled().1[1]).seal(other);
     store.records()[2].1 = forged.bytes().to_vec();
     let (seq, flaw) = (3, Flaw::Altered);
@@ -164,11 +165,11 @@ fn an_index_that_lies_is_noticed() {
     let store = begun(&disk);
     let head = common::head(&store);
     let mut walk = Walk::after(&head);
-    let keyed = walk.seal(Draft::new(Kind::Event, b"key", b"first").unwrap());
+    let keyed = walk.seal(Unchained::new(Kind::Event, b"key", b"first").unwrap());
     store.append(&[keyed]).unwrap();
     // The same key again: refused, and nothing of the batch is there.
-    let other = walk.seal(Draft::new(Kind::Event, &[], b"other").unwrap());
-    let again = walk.seal(Draft::new(Kind::Event, b"key", b"second").unwrap());
+    let other = walk.seal(Unchained::new(Kind::Event, &[], b"other").unwrap());
+    let again = walk.seal(Unchained::new(Kind::Event, b"key", b"second").unwrap());
     let refused = store.append(&[other, again]).unwrap_err();
     assert!(matches!(refused, StoreError::NotWritten(_)), "{refused}");
     assert_eq!(common::head(&store).seq, 1);
@@ -194,7 +195,7 @@ fn an_older_copy_is_refused() {
     // It goes on from the old copy: another record is where the anchor was made.
     let log = Log::after(receipts[2], Box::new(store));
     for body in [b"another", b"history"] {
-        log.stage(Draft::new(Kind::Event, &[], body).unwrap())
+        log.stage(Unchained::new(Kind::Event, &[], body).unwrap())
             .unwrap();
     }
     log.close().unwrap();
@@ -212,7 +213,7 @@ fn frames_that_are_no_frames() {
         assert!(none.clone().step(0, bytes).is_err());
     }
     let (_, receipts) = filled();
-    let again = Walk::after(&receipts[0]).seal(Draft::new(Kind::Begin, &[], &[]).unwrap());
+    let again = Walk::after(&receipts[0]).seal(Unchained::new(Kind::Begin, &[], &[]).unwrap());
     let mut walk = Walk::after(&receipts[0]);
     assert_eq!(
         walk.step(1, again.bytes()).unwrap_err().flaw,

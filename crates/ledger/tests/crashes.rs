@@ -6,7 +6,7 @@ mod common;
 use common::{Disk, Fault, begun, bodies, crashes, head};
 use ledger::{
     Log,
-    frame::{Draft, Kind},
+    frame::{Kind, Unchained},
 };
 
 /// When a mechanism runs.
@@ -62,8 +62,8 @@ fn stage(log: &Log, seq: u64) -> ledger::Ticket {
         _ => Kind::Event,
     };
     let key = format!("request {seq}");
-    let key = if seq % 2 == 0 { key.as_bytes() } else { &[] };
-    let ticket = log.stage(Draft::new(kind, key, &body(seq)).unwrap());
+    let key = if seq.is_multiple_of(2) { key.as_bytes() } else { &[] };
+    let ticket = log.stage(Unchained::new(kind, key, &body(seq)).unwrap());
     let ticket = ticket.unwrap();
     assert_eq!(ticket.receipt().seq, seq);
     ticket

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use common::{Disk, Fault, begun, bodies, crashes_since, head};
 use ledger::{
     CommitError, Log,
-    frame::{Draft, Kind},
+    frame::{Kind, Unchained},
 };
 
 const LAUNCHES: u64 = 6;
@@ -17,12 +17,12 @@ const LAUNCHES: u64 = 6;
 fn work(disk: &Disk, log: &Log) -> Option<CommitError> {
     for number in 1..=LAUNCHES {
         let key = number.to_le_bytes();
-        let draft = Draft::new(Kind::Event, &key, &[7; 300]).unwrap();
+        let draft = Unchained::new(Kind::Event, &key, &[7; 300]).unwrap();
         let outcome = log.stage(draft).and_then(|ticket| log.wait(&ticket));
         match outcome {
             Ok(receipt) => disk.ran(receipt.seq),
             Err(error) => {
-                let after = Draft::new(Kind::Event, &[], &[]).unwrap();
+                let after = Unchained::new(Kind::Event, &[], &[]).unwrap();
                 let stopped = log.stage(after).unwrap_err();
                 assert!(matches!(stopped, CommitError::Stopped { .. }), "{stopped}");
                 return Some(error);

@@ -15,7 +15,7 @@ use std::{
 use common::{Dice, head};
 use ledger::{
     Embedded, Log,
-    frame::{Draft, Kind},
+    frame::{Kind, Unchained},
 };
 
 const CHILD: &str = "ODOMETRY_LEDGER_CHILD";
@@ -38,7 +38,7 @@ fn child() {
             // The answer is out; the books come later.
             std::thread::sleep(Duration::from_secs(5));
         }
-        let draft = Draft::new(Kind::Event, &[], &next.to_le_bytes()).unwrap();
+        let draft = Unchained::new(Kind::Event, &[], &next.to_le_bytes()).unwrap();
         log.wait(&log.stage(draft).unwrap()).unwrap();
         writeln!(out, "ran {next}").unwrap();
         out.flush().unwrap();

@@ -6,10 +6,11 @@ use std::{
 };
 
 use ledger::{
-    Each, Log, Receipt, Store, StoreError,
+    Each, Log, Store, StoreError,
     chain::Walk,
-    frame::{Draft, Frame, Kind},
+    frame::{Frame, Kind, Unchained},
 };
+use odometer::journal::Receipt;
 
 /// Records in memory. Before each batch is kept, somebody is asked: it gets the number of the batch and its size.
 pub struct Memory<F> {
@@ -21,7 +22,7 @@ pub struct Memory<F> {
 impl<F: Fn(usize, usize) -> Result<(), StoreError> + Send + Sync> Memory<F> {
     /// With the first record, whose body is always the same.
     pub fn begun(before: F) -> (Self, Receipt) {
-        let begin = Draft::new(Kind::Begin, &[], b"always the same").unwrap();
+        let begin = Unchained::new(Kind::Begin, &[], b"always the same").unwrap();
         let begin = Walk::from_the_start().seal(begin);
         let store = Self {
             records: Mutex::new(vec![(0, begin.bytes().to_vec())]),

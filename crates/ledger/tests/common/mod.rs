@@ -8,7 +8,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use ledger::{Embedded, Receipt, Store as _, chain, frame::Frame};
+use ledger::{Embedded, Store as _, chain, frame::Frame};
+use odometer::journal::Receipt;
 use redb::StorageBackend;
 
 /// What was asked of the disk.
