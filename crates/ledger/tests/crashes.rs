@@ -62,7 +62,11 @@ fn stage(log: &Log, seq: u64) -> ledger::Ticket {
         _ => Kind::Event,
     };
     let key = format!("request {seq}");
-    let key = if seq.is_multiple_of(2) { key.as_bytes() } else { &[] };
+    let key = if seq.is_multiple_of(2) {
+        key.as_bytes()
+    } else {
+        &[]
+    };
     let ticket = log.stage(Unchained::new(kind, key, &body(seq)).unwrap());
     let ticket = ticket.unwrap();
     assert_eq!(ticket.receipt().seq, seq);

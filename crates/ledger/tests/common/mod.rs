@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 pub mod memory;
+pub mod records;
 
 use std::{
     io,

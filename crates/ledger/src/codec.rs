@@ -1,0 +1,40 @@
+//! Records and states as bytes: JSON, because a ledger is read for years, by people and by other programs, too. Whoever writes
+//! a value writes the same bytes: fields have an order, and nothing has two forms.
+
+use odometer::journal::{Place, Record, Settlement, State};
+
+/// The body of a record.
+pub(crate) fn body(record: &Record) -> Result<Vec<u8>, String> {
+    serde_json::to_vec(record).map_err(|error| error.to_string())
+}
+
+/// The record with this body.
+pub(crate) fn record(body: &[u8]) -> Result<Record, String> {
+    serde_json::from_slice(body).map_err(|error| error.to_string())
+}
+
+/// The body of a checkpoint.
+pub(crate) fn checkpoint(state: &State) -> Result<Vec<u8>, String> {
+    serde_json::to_vec(state).map_err(|error| error.to_string())
+}
+
+/// The state in this checkpoint.
+pub(crate) fn state(body: &[u8]) -> Result<State, String> {
+    serde_json::from_slice(body).map_err(|error| error.to_string())
+}
+
+/// The request key of a record, as it is indexed: scoped by the account that was launched into.
+pub(crate) fn key(record: &Record) -> Option<(&str, Vec<u8>)> {
+    let Record::Charge(Settlement {
+        key: Some(key),
+        postings,
+        ..
+    }) = record
+    else {
+        return None;
+    };
+    let Place(account) = postings.first()?.account;
+    let mut indexed = account.to_be_bytes().to_vec();
+    indexed.extend(key.as_bytes());
+    Some((key, indexed))
+}

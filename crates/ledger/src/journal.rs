@@ -1,0 +1,210 @@
+//! The journal that a ledger is: what sessions call.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use odometer::journal::{
+    Draft, Invalid, Journal, JournalError, Opening, Past, Place, Receipt, Record, Written,
+};
+
+use crate::{
+    codec,
+    frame::{Frame, Kind, Unchained},
+    ledger::{Book, Inner, Ledger},
+    log::Ticket,
+    store::StoreError,
+    sync::lock,
+};
+
+impl Journal for Ledger {
+    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
+        let record = Record::Open(opening.clone());
+        let draft = unchained(&record, None)?;
+        let inner = &self.0;
+        let (place, staged) = {
+            // Looked for and staged as one step: two openers get the same place.
+            let mut book = lock(&inner.book);
+            match book.state.find(opening)? {
+                Some(place) => (place, None),
+                None => {
+                    let (ticket, opened) = inner.stage(&mut book, draft, &record)?;
+                    let none = || JournalError::Damaged("nothing was opened".into());
+                    (opened.ok_or_else(none)?, Some(ticket))
+                }
+            }
+        };
+        if let Some(ticket) = staged {
+            inner.log.wait(&ticket)?;
+        }
+        let past = lock(&inner.book).state.past(place);
+        Ok((place, past.unwrap_or_default()))
+    }
+
+    fn draft(&self, record: Record) -> Result<Box<dyn Draft>, JournalError> {
+        let keyed = codec::key(&record).map(|(_, key)| key);
+        let draft = unchained(&record, keyed.as_deref())?;
+        let drafted = Drafted {
+            inner: self.0.clone(),
+            draft: Some(draft),
+            record: Arc::new(record),
+            reserved: keyed,
+            staged: None,
+        };
+        drafted.reserve()?;
+        Ok(Box::new(drafted))
+    }
+
+    fn flush(&self) -> Result<(), JournalError> {
+        Ok(self.0.log.flush()?)
+    }
+}
+
+fn unchained(record: &Record, key: Option<&[u8]>) -> Result<Unchained, JournalError> {
+    let full = |reason| JournalError::Full { reason };
+    let body = codec::body(record).map_err(full)?;
+    let draft = Unchained::new(Kind::Event, key.unwrap_or_default(), &body);
+    draft.map_err(|error| full(error.to_string()))
+}
+
+impl Inner {
+    /// Puts a record into the queue and into the state, as one step: both have the same order.
+    fn stage(
+        &self,
+        book: &mut Book,
+        draft: Unchained,
+        record: &Record,
+    ) -> Result<(Ticket, Option<Place>), JournalError> {
+        book.state.check(record).map_err(damaged)?;
+        let ticket = self.log.stage(draft)?;
+        book.since += 1;
+        // Checked, so it fits.
+        let opened = book.state.apply(record).map_err(damaged)?;
+        Ok((ticket, opened))
+    }
+
+    /// The record with this number.
+    fn read(&self, seq: u64) -> Result<(Receipt, Record), JournalError> {
+        let mut found = Err("it is missing".to_owned());
+        let read = self.log.store().read(seq, &mut |at, bytes| {
+            if at == seq {
+                found = Frame::parse(bytes)
+                    .map_err(|flaw| flaw.to_string())
+                    .and_then(|frame| Ok((frame.receipt(), codec::record(frame.body())?)));
+            }
+            ControlFlow::Break(())
+        });
+        read.map_err(unreadable)?;
+        found.map_err(|why| JournalError::Damaged(format!("record {seq}: {why}")))
+    }
+}
+
+fn damaged(Invalid(why): Invalid) -> JournalError {
+    JournalError::Damaged(why)
+}
+
+fn unreadable(error: StoreError) -> JournalError {
+    JournalError::Closed {
+        reason: error.to_string(),
+    }
+}
+
+/// A record on its way.
+struct Drafted {
+    inner: Arc<Inner>,
+    /// Until it is staged.
+    draft: Option<Unchained>,
+    record: Arc<Record>,
+    /// Its key, as it is indexed.
+    reserved: Option<Vec<u8>>,
+    staged: Option<(Ticket, Option<Place>)>,
+}
+
+impl Drafted {
+    /// Looks whether the key and the place are free, among what is staged and what is in the store.
+    fn reserve(&self) -> Result<(), JournalError> {
+        let staged = {
+            let mut book = lock(&self.inner.book);
+            if let Some(key) = &self.reserved {
+                book.keys.draft(key);
+            }
+            self.free(&book)?;
+            self.reserved.as_ref().and_then(|key| book.keys.get(key))
+        };
+        let Some(key) = &self.reserved else {
+            return Ok(());
+        };
+        if let Some((ticket, record)) = staged {
+            let receipt = self.inner.log.wait(&ticket)?;
+            return Err(self.taken(receipt, &record));
+        }
+        match self.inner.log.store().find(key).map_err(unreadable)? {
+            Some(seq) => {
+                let (receipt, record) = self.inner.read(seq)?;
+                Err(self.taken(receipt, &record))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Is the place that a launch opens new?
+    fn free(&self, book: &Book) -> Result<(), JournalError> {
+        if let Record::Charge(charge) = &*self.record
+            && let Some(opening) = &charge.opens
+            && let Some(place) = book.state.at(opening.parent, &opening.segment)
+        {
+            let path = book.state.path(place).to_string();
+            return Err(JournalError::Exists { path });
+        }
+        Ok(())
+    }
+
+    /// Somebody has the key: the same launch, or another.
+    fn taken(&self, receipt: Receipt, record: &Record) -> JournalError {
+        let key = codec::key(&self.record).map_or_else(String::new, |(key, _)| key.to_owned());
+        match *record == *self.record {
+            true => JournalError::AlreadyCharged { key, receipt },
+            false => JournalError::OtherLaunch {
+                key,
+                seq: receipt.seq,
+            },
+        }
+    }
+}
+
+impl Draft for Drafted {
+    fn stage(&mut self) -> Result<(), JournalError> {
+        let inner = self.inner.clone();
+        let mut book = lock(&inner.book);
+        self.free(&book)?;
+        let staged = self.reserved.as_ref().and_then(|key| book.keys.get(key));
+        if let Some((ticket, record)) = staged {
+            return Err(self.taken(ticket.receipt(), &record));
+        }
+        let twice = || JournalError::Damaged("a draft was staged twice".into());
+        let draft = self.draft.take().ok_or_else(twice)?;
+        let (ticket, opened) = inner.stage(&mut book, draft, &self.record)?;
+        if let Some(key) = &self.reserved {
+            let staged = (ticket.clone(), self.record.clone());
+            book.keys.stage(key.clone(), staged, inner.log.head().seq);
+        }
+        self.staged = Some((ticket, opened));
+        Ok(())
+    }
+
+    fn wait(self: Box<Self>) -> Result<Written, JournalError> {
+        let never = || JournalError::Damaged("a draft was not staged".into());
+        let (ticket, opened) = self.staged.as_ref().ok_or_else(never)?;
+        let receipt = self.inner.log.wait(ticket)?;
+        Ok(Written {
+            receipt,
+            opened: *opened,
+        })
+    }
+}
+
+impl Drop for Drafted {
+    fn drop(&mut self) {
+        if let Some(key) = &self.reserved {
+            lock(&self.inner.book).keys.gone(key);
+        }
+    }
+}

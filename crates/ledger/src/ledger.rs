@@ -1,0 +1,188 @@
+//! A ledger: a journal on a store.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use odometer::journal::{JournalError, Receipt, State};
+
+use crate::{
+    anchor, codec,
+    embedded::Embedded,
+    error::LedgerError,
+    export::{self, ExportError},
+    frame::{Kind, Unchained},
+    keys::Keys,
+    log::Log,
+    replay::{self, Replayed},
+    store::Store,
+    sync::{Mutex, lock},
+};
+
+/// A ledger, and the [journal](odometer::journal::Journal) that sessions are opened on. A clone is the same ledger.
+///
+/// ```
+/// use odometry::ledger::Ledger;
+///
+/// # let path = std::env::temp_dir().join(format!("odometry-doc-{}.redb", std::process::id()));
+/// let ledger = Ledger::open(&path)?;         // begun, if there is no such file
+/// println!("{}", ledger.head());             // the last record, as seq:hash
+/// ledger.close()?;
+/// # drop(ledger);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Ledger(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) log: Log,
+    /// Locked before the log is, and never while something is waited for.
+    pub(crate) book: Mutex<Book>,
+    anchor: Option<PathBuf>,
+}
+
+/// What has been staged so far amounts to this.
+pub(crate) struct Book {
+    pub(crate) state: State,
+    pub(crate) keys: Keys,
+    /// How many records there are after the last checkpoint.
+    pub(crate) since: u64,
+}
+
+/// A ledger that is closed with more records than this after its last checkpoint gets a new one.
+const MANY: u64 = 10_000;
+
+impl Ledger {
+    /// Opens the ledger in this file, or begins one if there is no such file. Everything since the last checkpoint is
+    /// replayed, and its chain is checked.
+    ///
+    /// # Errors
+    /// [`LedgerError`]: the file is in use, is no ledger, is damaged, was written by a newer program.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LedgerError> {
+        Self::on(Box::new(Embedded::open(path)?), None)
+    }
+
+    /// The same, with an anchor in another file, which should be on another machine: a ledger that is older than it is
+    /// refused. It is written when the ledger is opened and closed, at every checkpoint, and by
+    /// [`write_anchor`](Self::write_anchor). No such file is no anchor yet.
+    ///
+    /// # Errors
+    /// [`LedgerError`]; [`LedgerError::Anchor`] if an old copy was put back.
+    pub fn open_anchored(
+        path: impl AsRef<Path>,
+        anchor: impl Into<PathBuf>,
+    ) -> Result<Self, LedgerError> {
+        let ledger = Self::on(Box::new(Embedded::open(path)?), Some(anchor.into()))?;
+        ledger.write_anchor()?;
+        Ok(ledger)
+    }
+
+    /// Opens the ledger in another store, which has been begun, and checks it against an anchor in this file.
+    ///
+    /// # Errors
+    /// [`LedgerError`].
+    pub fn on(store: Box<dyn Store>, anchor: Option<PathBuf>) -> Result<Self, LedgerError> {
+        if let Some(path) = &anchor
+            && let Some(anchor) = anchor::read(path).map_err(|error| at(path, &error))?
+        {
+            anchor::check(&*store, &anchor)?;
+        }
+        let Replayed { state, head, since } = replay::from_checkpoint(&*store)?;
+        let book = Book {
+            state,
+            keys: Keys::default(),
+            since,
+        };
+        Ok(Self(Arc::new(Inner {
+            log: Log::after(head, store),
+            book: Mutex::new(book),
+            anchor,
+        })))
+    }
+
+    /// The last durable record.
+    pub fn head(&self) -> Receipt {
+        self.0.log.head()
+    }
+
+    /// Everything that was charged, as of now.
+    pub fn state(&self) -> State {
+        lock(&self.0.book).state.clone()
+    }
+
+    /// Reads everything again: every hash, both indices, and whether every checkpoint is what the records before it amount
+    /// to. The answer is the last durable record.
+    ///
+    /// # Errors
+    /// [`LedgerError`], with the first record that is wrong.
+    pub fn verify(&self) -> Result<Receipt, LedgerError> {
+        crate::chain::verify(self.0.log.store())?;
+        Ok(replay::everything(self.0.log.store())?.head)
+    }
+
+    /// Writes the state of all accounts down, so that opening the ledger takes as long as replaying what comes later.
+    ///
+    /// # Errors
+    /// [`LedgerError`].
+    pub fn checkpoint(&self) -> Result<Receipt, LedgerError> {
+        let ticket = {
+            let mut book = lock(&self.0.book);
+            let full = |reason: String| JournalError::Full { reason };
+            let body = codec::checkpoint(&book.state).map_err(full)?;
+            let draft = Unchained::new(Kind::Checkpoint, &[], &body);
+            let ticket = self
+                .0
+                .log
+                .stage(draft.map_err(|error| full(error.to_string()))?)?;
+            book.since = 0;
+            ticket
+        };
+        let receipt = self.0.log.wait(&ticket)?;
+        self.write_anchor()?;
+        Ok(receipt)
+    }
+
+    /// Writes the last durable record to the anchor's file, if there is one.
+    ///
+    /// # Errors
+    /// [`LedgerError::AnchorFile`].
+    pub fn write_anchor(&self) -> Result<(), LedgerError> {
+        match &self.0.anchor {
+            Some(path) => anchor::write(path, &self.head()).map_err(|error| at(path, &error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes all durable records to a plain file, and checks their chain on the way.
+    ///
+    /// # Errors
+    /// [`ExportError`].
+    pub fn export(&self, to: impl io::Write) -> Result<Option<Receipt>, ExportError> {
+        export::write(self.0.log.store(), to)
+    }
+
+    /// Writes what is staged, perhaps a checkpoint, and the anchor; nothing can be charged any more. The file stays locked
+    /// until everything that was opened on the ledger is gone.
+    ///
+    /// A ledger that is dropped without being closed loses nothing that ran.
+    ///
+    /// # Errors
+    /// [`LedgerError`].
+    pub fn close(&self) -> Result<(), LedgerError> {
+        if lock(&self.0.book).since > MANY {
+            self.checkpoint()?;
+        }
+        self.0.log.close()?;
+        self.write_anchor()
+    }
+}
+
+fn at(path: &Path, error: &io::Error) -> LedgerError {
+    LedgerError::AnchorFile {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    }
+}

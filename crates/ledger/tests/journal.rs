@@ -1,0 +1,290 @@
+//! The ledger as a journal: what was written is there after it is opened again, keys are charged once, checkpoints say what the
+//! records say, and everything that is wrong has an error of its own.
+
+mod common;
+
+use std::{fs, path::PathBuf, sync::Arc, thread};
+
+use common::{
+    Disk, begun,
+    records::{account, launch, write},
+};
+use ledger::{Ledger, LedgerError, OpenStoreError, Store as _, frame::MAX_BODY};
+use odometer::journal::{Journal as _, JournalError, Place, Record};
+
+fn fresh(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("journal");
+    fs::create_dir_all(&directory).unwrap();
+    for end in ["", ".anchor"] {
+        let _ = fs::remove_file(directory.join(format!("{name}{end}")));
+    }
+    directory.join(name)
+}
+
+/// A ledger on a disk in memory.
+fn on(disk: &Disk) -> Ledger {
+    Ledger::on(Box::new(begun(disk)), None).unwrap()
+}
+
+fn counts(ledger: &Ledger, place: Place) -> Vec<u64> {
+    let past = ledger.state().past(place).unwrap();
+    past.runs.iter().map(|run| run.count).collect()
+}
+
+#[test]
+fn reopening_is_replay() {
+    let path = fresh("reopening");
+    let (root, team);
+    {
+        let ledger = Ledger::open(&path).unwrap();
+        root = ledger.open(&account(None, "all", "1")).unwrap().0;
+        team = ledger.open(&account(Some(root), "team", "0.5")).unwrap().0;
+        for _ in 0..3 {
+            write(&ledger, launch(None, "query", &[team, root])).unwrap();
+        }
+        write(&ledger, launch(None, "other", &[root])).unwrap();
+        write(&ledger, Record::Halt { account: team }).unwrap();
+        assert_eq!(ledger.head().seq, 7);
+    }
+    let ledger = Ledger::open(&path).unwrap();
+    assert_eq!(ledger.head().seq, 7);
+    let (place, past) = ledger.open(&account(None, "all", "1")).unwrap();
+    assert_eq!((place, past.runs.len(), past.halted), (root, 2, false));
+    assert_eq!(counts(&ledger, root), [3, 1]);
+    let (place, past) = ledger.open(&account(Some(root), "team", "0.5")).unwrap();
+    assert_eq!((place, past.runs.len(), past.halted), (team, 1, true));
+    assert_eq!(ledger.head().seq, 7, "opening what is there writes nothing");
+    assert_eq!(ledger.verify().unwrap(), ledger.head());
+    let other = ledger.open(&account(None, "all", "2")).unwrap_err();
+    assert!(other.to_string().contains("the budget 1"), "{other}");
+}
+
+#[test]
+fn a_key_is_charged_once() {
+    let disk = Disk::default();
+    for again in 0..3 {
+        let ledger = on(&disk);
+        let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+        let (team, _) = ledger.open(&account(Some(root), "team", "1")).unwrap();
+        let written = write(&ledger, launch(Some("monday"), "query", &[root]));
+        match (again, written) {
+            (0, written) => assert_eq!(written.unwrap().receipt.seq, 3),
+            (_, Err(JournalError::AlreadyCharged { receipt, .. })) => assert_eq!(receipt.seq, 3),
+            (_, other) => panic!("{other:?}"),
+        }
+        let other = write(&ledger, launch(Some("monday"), "another", &[root])).unwrap_err();
+        let expected = "the key `monday` belongs to another launch, record 3: take another key";
+        assert_eq!(other.to_string(), expected);
+        // The same key in another account is another key.
+        let elsewhere = write(&ledger, launch(Some("monday"), "query", &[team, root]));
+        assert_eq!(elsewhere.is_ok(), again == 0);
+        assert_eq!(ledger.head().seq, 4);
+        ledger.verify().unwrap();
+    }
+}
+
+/// Many threads retry the same launches: each is written once.
+#[test]
+fn a_key_is_charged_once_by_many_threads() {
+    let ledger = on(&Disk::default());
+    let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+    let charged: u64 = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let keys = 0..60;
+                    let wrote = keys.filter(|key| {
+                        let key = format!("request {key}");
+                        match write(&ledger, launch(Some(&key), "query", &[root])) {
+                            Ok(_) => true,
+                            Err(JournalError::AlreadyCharged { .. }) => false,
+                            Err(other) => panic!("{other}"),
+                        }
+                    });
+                    wrote.count() as u64
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    assert_eq!(charged, 60);
+    assert_eq!(ledger.verify().unwrap().seq, 61);
+}
+
+#[test]
+fn a_place_is_opened_once_by_many_threads() {
+    let ledger = on(&Disk::default());
+    let places: Vec<Place> = thread::scope(|scope| {
+        let open = || ledger.open(&account(None, "all", "1")).unwrap().0;
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    assert!(places.iter().all(|place| *place == places[0]));
+    assert_eq!(ledger.head().seq, 1);
+}
+
+#[test]
+fn a_refusal_leaves_no_trace() {
+    let ledger = on(&Disk::default());
+    let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+    let draft = ledger.draft(launch(Some("monday"), "query", &[root]));
+    drop(draft.unwrap());
+    write(&ledger, launch(Some("monday"), "another", &[root])).unwrap();
+    assert_eq!(ledger.head().seq, 2);
+    let unknown = write(&ledger, launch(None, "query", &[Place(9)])).unwrap_err();
+    assert!(matches!(unknown, JournalError::Damaged(_)), "{unknown}");
+    let long = "x".repeat(MAX_BODY);
+    let long = write(&ledger, launch(None, &long, &[root])).unwrap_err();
+    assert!(long.to_string().contains("shorten the names"), "{long}");
+    assert_eq!(ledger.verify().unwrap().seq, 2, "and it goes on");
+    write(&ledger, launch(None, "query", &[root])).unwrap();
+}
+
+#[test]
+fn a_checkpoint_is_what_the_records_amount_to() {
+    let disk = Disk::default();
+    let mut root = Place(0);
+    for round in 1..=3_u64 {
+        let ledger = on(&disk);
+        root = ledger.open(&account(None, "all", "1")).unwrap().0;
+        let all: Vec<u64> = (1..round).map(|_| 4).collect();
+        assert_eq!(
+            counts(&ledger, root).iter().sum::<u64>(),
+            all.iter().sum::<u64>()
+        );
+        for _ in 0..4 {
+            write(&ledger, launch(None, "query", &[root])).unwrap();
+        }
+        let receipt = ledger.checkpoint().unwrap();
+        assert_eq!(ledger.head(), receipt);
+        ledger.verify().unwrap();
+    }
+    let store = begun(&disk);
+    assert_eq!(store.checkpoint().unwrap(), Some(1 + 5 * 3));
+    drop(store);
+    let ledger = on(&disk);
+    assert_eq!(counts(&ledger, root), [12]);
+    // A retry finds a key from before the checkpoint.
+    write(&ledger, launch(Some("monday"), "query", &[root])).unwrap();
+    ledger.checkpoint().unwrap();
+    drop(ledger);
+    let again = write(&on(&disk), launch(Some("monday"), "query", &[root]));
+    assert!(matches!(again, Err(JournalError::AlreadyCharged { .. })));
+}
+
+#[test]
+fn an_older_copy_is_refused() {
+    let path = fresh("rolled-back");
+    let anchor = path.with_file_name("rolled-back.anchor");
+    let old = path.with_file_name("rolled-back.old");
+    let open = || Ledger::open_anchored(&path, &anchor);
+    let ledger = open().unwrap();
+    let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+    ledger.close().unwrap();
+    drop(ledger);
+    fs::copy(&path, &old).unwrap();
+    let ledger = open().unwrap();
+    write(&ledger, launch(None, "query", &[root])).unwrap();
+    ledger.close().unwrap();
+    let closed = write(&ledger, launch(None, "query", &[root])).unwrap_err();
+    assert!(closed.to_string().contains("open it again"), "{closed}");
+    drop(ledger);
+    drop(open().unwrap());
+    fs::copy(&old, &path).unwrap();
+    let refused = open().err().unwrap().to_string();
+    assert!(
+        refused.starts_with("the ledger was rolled back"),
+        "{refused}"
+    );
+    fs::remove_file(&path).unwrap();
+    let refused = open().err().unwrap().to_string();
+    assert!(
+        refused.starts_with("the ledger was rolled back"),
+        "gone is rolled back, too: {refused}"
+    );
+    fs::write(&anchor, "nonsense").unwrap();
+    let refused = open().err().unwrap().to_string();
+    assert!(
+        refused.contains("a receipt is a number, a colon"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn what_is_no_ledger_is_said() {
+    let path = fresh("no-ledger");
+    for content in [&b""[..], b"hello", &[0; 100_000]] {
+        fs::write(&path, content).unwrap();
+        let error = Ledger::open(&path).err().unwrap();
+        let expected = matches!(error, LedgerError::Open(OpenStoreError::NotALedger { .. }));
+        assert!(expected, "{error}");
+        assert_eq!(fs::read(&path).unwrap(), content, "it is left alone");
+    }
+    let nowhere = path.join("below").join("a file");
+    let error = Ledger::open(nowhere).err().unwrap();
+    assert!(error.to_string().contains("cannot be opened"), "{error}");
+    // A redb file that is no ledger.
+    fs::remove_file(&path).unwrap();
+    drop(redb::Database::create(&path).unwrap());
+    let error = Ledger::open(&path).err().unwrap();
+    assert!(error.to_string().contains("it has no records"), "{error}");
+}
+
+/// Every flipped byte of the file is noticed, or it is in a place that means nothing. Cut off anywhere, too.
+#[test]
+fn a_flipped_or_truncated_file_is_noticed_or_means_the_same() {
+    let disk = Disk::default();
+    let ledger = on(&disk);
+    let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+    for number in 0..20 {
+        write(
+            &ledger,
+            launch(Some(&format!("key {number}")), "query", &[root]),
+        )
+        .unwrap();
+    }
+    let head = ledger.verify().unwrap();
+    drop(ledger);
+    let whole = disk.copy();
+    let open = |image: Vec<u8>| -> Result<(), String> {
+        let store = ledger::Embedded::on(Disk::with(image)).map_err(|error| error.to_string())?;
+        let ledger = Ledger::on(Box::new(store), None).map_err(|error| error.to_string())?;
+        assert!(ledger.head() == head, "an altered ledger was opened");
+        ledger.verify().map(drop).map_err(|error| error.to_string())
+    };
+    open(whole.clone()).unwrap();
+    std::panic::set_hook(Box::new(|_| {})); // redb panics on some damaged pages, and that is caught
+    let used: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0).collect();
+    let (mut noticed, mut same) = (0, 0);
+    for at in used.iter().step_by(used.len() / 300) {
+        let mut image = whole.clone();
+        image[*at] ^= 0x10;
+        match open(image) {
+            Ok(()) => same += 1,
+            Err(_) => noticed += 1,
+        }
+    }
+    for part in 1..16 {
+        let cut = whole[..whole.len() * part / 16].to_vec();
+        assert!(open(cut).is_err(), "cut at {part}/16");
+    }
+    let _ = std::panic::take_hook();
+    println!("{noticed} noticed, {same} mean the same");
+    assert!(noticed > 10, "{noticed}");
+}
+
+#[test]
+fn journals_are_shared() {
+    let ledger = on(&Disk::default());
+    let journal: Arc<dyn odometer::journal::Journal> = Arc::new(ledger.clone());
+    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
+    write(&*journal, launch(None, "query", &[root])).unwrap();
+    journal.flush().unwrap();
+    assert_eq!(counts(&ledger, root), [1]);
+}
