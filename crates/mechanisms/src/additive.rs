@@ -79,26 +79,27 @@ impl<MI: Metric> Space for Vectors<MI> {
 
 /// A metric on vectors of integers that bounds how much they change.
 pub trait VectorMetric: Metric<Distance = Exact> {
-    /// How much vectors at this distance differ, rounded up.
-    fn change(d_in: &Exact) -> Change;
+    /// How much vectors of this length at this distance differ, rounded up.
+    fn change(d_in: &Exact, length: usize) -> Change;
 }
 
 /// Integers: the square of a difference is at least its absolute value, and the sum of squares is at most the square of
 /// the sum.
 impl VectorMetric for measures::L1Distance {
-    fn change(d_in: &Exact) -> Change {
+    fn change(d_in: &Exact, _: usize) -> Change {
         Change::summing_to(d_in)
     }
 }
 
-/// For integers the L1 norm is at most the squared L2 norm.
+/// For integers the L1 norm is at most the squared L2 norm; and for `n` numbers at most `√n` times the L2 norm.
 impl VectorMetric for measures::L2Distance {
-    fn change(d_in: &Exact) -> Change {
+    fn change(d_in: &Exact, length: usize) -> Change {
         let squared = d_in.pow(2, Round::Up);
+        let by_length = squared.times(u64::try_from(length).unwrap_or(u64::MAX));
         Change {
-            l1: squared.clone(),
+            l1: by_length.sqrt(Round::Up).min(squared.clone()),
             l2_squared: squared,
-            one_coordinate: false,
+            one_coordinate: length == 1,
         }
     }
 }
@@ -110,7 +111,8 @@ pub fn add_noise_to_vector<N: Noise, MI: VectorMetric>(
     space: Vectors<MI>,
     noise: N,
 ) -> Measurement<Vectors<MI>, N::Measure, Vec<i64>> {
-    let (length, map, drawn) = (space.length(), noise.map(MI::change), noise.clone());
+    let (length, drawn) = (space.length(), noise.clone());
+    let map = noise.map(move |d_in| MI::change(d_in, length));
     let measurement = Measurement::new("vector noise", space, map, move |data, scope| {
         data.iter()
             .map(|&value| noisy(i128::from(value), &drawn, scope))

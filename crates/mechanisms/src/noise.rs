@@ -4,8 +4,8 @@ use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{
-    ApproxDp, Epsilon, EpsilonDelta, MapError, Measure, Metric, PrivacyMap, PureDp, Rho, Zcdp,
-    convert::zcdp_delta,
+    ApproxDp, Epsilon, EpsilonDelta, MapError, Measure, Metric, Mu, PrivacyMap, PureDp, Rho, Zcdp,
+    convert::{gaussian_delta, zcdp_delta},
 };
 use odometer::{Measurement, Space};
 use queryable::{
@@ -17,7 +17,7 @@ use rand_core::Rng;
 use crate::{
     error::BuildError,
     parameter::{self, Parameter, shown},
-    samplers::{DiscreteGaussian, DiscreteLaplace, lower, upper},
+    samplers::{DiscreteGaussian, DiscreteLaplace, Staircase, lower, upper},
 };
 
 /// How much a vector of integers changes, at the most, between two inputs: bounds on both norms.
@@ -104,6 +104,29 @@ impl Noise for DiscreteLaplace {
     }
 }
 
+/// One number that changes by at most the width costs ε: `|x + s| ≤ |x| + width` for such a change `s`, probabilities fall with
+/// the distance from zero, and over a width by a factor of `q` exactly. Every started width counts, and in several coordinates
+/// every change does, be it by one: then there may be as many as the L1 norm.
+impl Noise for Staircase {
+    type Measure = PureDp;
+
+    fn measure(&self) -> PureDp {
+        PureDp
+    }
+
+    fn loss(&self, change: &Change) -> Epsilon {
+        let times = match change.one_coordinate {
+            true => change.l1.div(&Exact::from(self.width()), Round::Up).ceil(),
+            false => change.l1.ceil(),
+        };
+        Epsilon::new(self.loss_per_width().mul(&times, Round::Up))
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.parameters()
+    }
+}
+
 /// The product, rounded up once. Infinity where there is no bound.
 fn product(change: &Exact, rate: &RBig) -> Exact {
     let product = change.to_rational().map(|change| change * rate);
@@ -134,10 +157,19 @@ impl Noise for DiscreteGaussian {
 /// Discrete Gaussian noise with its own (ε, δ) guarantee, at an ε that is fixed in advance: tighter than converting its
 /// zCDP loss.
 ///
-/// One coordinate that changes by `d` has `δ = P(Y > εσ²/d − d/2) − e^ε·P(Y > εσ²/d + d/2)`, exactly (\[CKS20\] Thm 7).
+/// *One coordinate* that changes by `d` has `δ = P(Y > εσ²/d − d/2) − e^ε·P(Y > εσ²/d + d/2)`, exactly (\[CKS20\] Thm 7).
 /// Smaller changes are covered, for this is the largest of `P(Y ≥ k) − e^ε·P(Y ≥ k + d)` over `k`, and each of these
-/// grows with `d` (our derivation). Where more than one coordinate may change, and for σ above 4096, δ is what zCDP
-/// gives. Rounded up.
+/// grows with `d` (our derivation). From σ = 4096 on, these sums have too many terms.
+///
+/// *Several coordinates*, and one from there on (our derivation, after \[Pei10\] Thm 3.1). Let continuous Gaussian noise of
+/// variance `σ² − r²` be added, and the sum be rounded at random, to an integer `w` with weight `e^(−(w−y)²/2r²)`. The weights sum to
+/// `r√2π·(1 ± η)` with `η = 2·Σ e^(−2π²r²m²)` over `m ≥ 1`, wherever `y` is (Poisson summation). So this is discrete noise of variance σ², but for a factor
+/// between `1 − η` and `1 + η`, and a normalization. Where `n` coordinates change, in the L2 norm by `d`, rounding is post-processing, and
+/// `δ ≤ e^s·δ′`, where `s = n·ln((1 + η)/(1 − η))`, and `δ′` is that of continuous noise at `ε − s` and `μ = d/√(σ² − r²)`. Every `r` is valid; some are tried.
+/// Coordinates that do not change do not count, and integers that do change contribute at least 1 to both norms, so
+/// `n` is at most either.
+///
+/// Rounded up; never more than what the zCDP loss gives.
 ///
 /// ```
 /// use mechanisms::{additive::add_noise, noise::ApproxGaussian, samplers::DiscreteGaussian};
@@ -185,6 +217,45 @@ impl ApproxGaussian {
     }
 }
 
+/// From here on the exact tails have digits to spare: below, they may be coarser than the other bound.
+fn tiny() -> Exact {
+    Exact::ratio(1, 1 << 100).unwrap_or(Exact::ONE)
+}
+
+/// The variances `r²` of the rounding that are tried, in hundredths: less loses less variance, more is closer to the law.
+const ROUNDINGS: [u32; 5] = [30, 40, 60, 150, 900];
+
+impl ApproxGaussian {
+    /// δ for any change, by rounding of continuous noise. Rounded up.
+    fn delta_by_rounding(&self, change: &Change) -> Option<Exact> {
+        let coordinates = match change.one_coordinate {
+            true => Exact::ONE,
+            false => change.l1.clone().min(change.l2_squared.clone()),
+        };
+        let delta = |r: u32| self.delta_rounded_with(&change.l2_squared, &coordinates, r);
+        ROUNDINGS.into_iter().filter_map(delta).min()
+    }
+
+    fn delta_rounded_with(&self, squared: &Exact, n: &Exact, hundredths: u32) -> Option<Exact> {
+        let rounding = RBig::from_parts(hundredths.into(), 100u8.into());
+        let variance = self.noise.variance() - &rounding;
+        if variance <= RBig::ZERO {
+            return None;
+        }
+        let variance = Exact::from_rational(&variance, Round::Down).ok()?;
+        let mu = Mu::new(squared.div(&variance, Round::Up).sqrt(Round::Up));
+        // 2π² is above 19.739. With x = e^(−2π²r²) ≤ 0.003, η = 2(x + x⁴ + …) is below 2.001·x, and ln((1 + η)/(1 − η)) below 2.001·η.
+        let exponent = RBig::from_parts(19_739.into(), 1000u16.into()) * rounding;
+        let x = Exact::from_rational(&exponent, Round::Down).ok()?;
+        let x = x.exp(Round::Down).recip(Round::Up);
+        let per_coordinate = x.mul(&Exact::ratio(4_005, 1000).ok()?, Round::Up);
+        let shift = n.mul(&per_coordinate, Round::Up);
+        let epsilon = self.epsilon.checked_sub(&shift)?;
+        let delta = gaussian_delta(&mu, &epsilon);
+        Some(delta.mul(&shift.exp(Round::Up), Round::Up).min(Exact::ONE))
+    }
+}
+
 impl Distribution for ApproxGaussian {
     type Outcome = IBig;
 
@@ -219,10 +290,13 @@ impl Noise for ApproxGaussian {
         let general = zcdp_delta(&self.noise.loss(change), &self.epsilon);
         let one = change.one_coordinate.then(|| self.delta(&change.l1));
         let delta = match one.flatten() {
-            Some(delta) => delta.min(general),
-            None => general,
+            Some(delta) if delta > tiny() => delta,
+            one => {
+                let both = one.into_iter().chain(self.delta_by_rounding(change));
+                both.fold(Exact::ONE, Exact::min)
+            }
         };
-        EpsilonDelta::saturating(self.epsilon.clone(), delta)
+        EpsilonDelta::saturating(self.epsilon.clone(), delta.min(general))
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {

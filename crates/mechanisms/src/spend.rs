@@ -11,16 +11,20 @@ use crate::{
     error::BuildError,
     noise::{ApproxGaussian, Change, Noise},
     parameter::{self, Parameter},
-    samplers::{DiscreteGaussian, DiscreteLaplace},
+    samplers::{DiscreteGaussian, DiscreteLaplace, Staircase},
 };
 
-/// A loss to spend, and which noise spends it: [`epsilon`], [`rho`] or [`epsilon_delta`].
+/// A loss to spend, and which noise spends it: [`epsilon`], [`staircase`], [`rho`] or [`epsilon_delta`].
 ///
 /// There is no μ to spend: no noise here has a Gaussian-DP guarantee of its own, because for small σ the discrete Gaussian
 /// is less private than the continuous one. Its zCDP guarantee holds for every σ.
 pub trait Spend {
     /// The noise.
     type Noise: Noise;
+
+    /// With which power of the number of coordinates that change by one the variance of the noise grows: 2 if losses add up
+    /// in the L1 norm, 1 in the L2 norm. Counters choose their blocks by it.
+    const POWER: i32;
 
     /// The least noise whose loss is at most this when the numbers change by at most `change`.
     ///
@@ -33,6 +37,10 @@ pub trait Spend {
 /// Spends ε, with [`DiscreteLaplace`] noise.
 #[derive(Clone, Copy, Debug)]
 pub struct SpendEpsilon<P>(P);
+
+/// Spends ε on one number, with [`Staircase`] noise.
+#[derive(Clone, Copy, Debug)]
+pub struct SpendStaircase<P>(P);
 
 /// Spends ρ, with [`DiscreteGaussian`] noise.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +64,12 @@ pub fn epsilon<P: Parameter>(epsilon: P) -> SpendEpsilon<P> {
     SpendEpsilon(epsilon)
 }
 
+/// This ε, spent on one number with staircase noise, as wide as the number can change: less noise than Laplace from ε = 1 or so on,
+/// if the number can change by much.
+pub fn staircase<P: Parameter>(epsilon: P) -> SpendStaircase<P> {
+    SpendStaircase(epsilon)
+}
+
 /// This ρ, spent with discrete Gaussian noise: variance `Δ₂²/2ρ`, exactly.
 pub fn rho<P: Parameter>(rho: P) -> SpendRho<P> {
     SpendRho(rho)
@@ -72,6 +86,7 @@ pub const APPROX_BITS: u32 = 12;
 
 impl<P: Parameter> Spend for SpendEpsilon<P> {
     type Noise = DiscreteLaplace;
+    const POWER: i32 = 2;
 
     fn noise_for(self, change: &Change) -> Result<DiscreteLaplace, BuildError> {
         let epsilon = rational(parameter::loss("ε", self.0)?);
@@ -79,8 +94,26 @@ impl<P: Parameter> Spend for SpendEpsilon<P> {
     }
 }
 
+impl<P: Parameter> Spend for SpendStaircase<P> {
+    type Noise = Staircase;
+    const POWER: i32 = 2;
+
+    fn noise_for(self, change: &Change) -> Result<Staircase, BuildError> {
+        let epsilon = parameter::loss("ε", self.0)?;
+        let what = "the change of numbers with staircase noise";
+        let expected = "that of one number, by less than 2^64";
+        let width = change.l1.ceil().to_rational();
+        let width = width.and_then(|width| u64::try_from(width.into_parts().0).ok());
+        match width {
+            Some(width) if change.one_coordinate => Staircase::new(width, &epsilon),
+            _ => Err(BuildError::out_of_range(what, expected, &change.l1)),
+        }
+    }
+}
+
 impl<P: Parameter> Spend for SpendRho<P> {
     type Noise = DiscreteGaussian;
+    const POWER: i32 = 1;
 
     fn noise_for(self, change: &Change) -> Result<DiscreteGaussian, BuildError> {
         let rho = rational(parameter::loss("ρ", self.0)?);
@@ -91,6 +124,7 @@ impl<P: Parameter> Spend for SpendRho<P> {
 
 impl<P: Parameter, Q: Parameter> Spend for SpendApprox<P, Q> {
     type Noise = ApproxGaussian;
+    const POWER: i32 = 1;
 
     fn noise_for(self, change: &Change) -> Result<ApproxGaussian, BuildError> {
         let epsilon = parameter::loss("ε", self.0)?;
@@ -108,7 +142,7 @@ impl<P: Parameter, Q: Parameter> Spend for SpendApprox<P, Q> {
             |scale: &Exact| ApproxGaussian::new(DiscreteGaussian::with_scale(scale)?, &epsilon);
         let fits = |scale: &Exact| {
             let fits = |noise: ApproxGaussian| noise.loss(change).delta() <= &delta;
-            by_zcdp(scale) || change.one_coordinate && build(scale).is_ok_and(fits)
+            by_zcdp(scale) || build(scale).is_ok_and(fits)
         };
         let rough = Exact::least(1, 0, by_zcdp);
         let near = match &rough {
@@ -199,7 +233,7 @@ impl DiscreteGaussian {
 
 impl ApproxGaussian {
     /// The least noise, to [`APPROX_BITS`] bits of the scale, with which a change of one number by `sensitivity` costs
-    /// (ε, δ).
+    /// (ε, δ). For several numbers, [`epsilon_delta`].
     ///
     /// ```
     /// use mechanisms::{additive::add_noise, noise::ApproxGaussian};

@@ -170,8 +170,8 @@ impl Histogram {
         let tail = |noise: &DiscreteLaplace| scale(noise) * (8.0 * steps / beta).ln();
         let [threshold, query] = self.noises.monitor.scales();
         let log = (8.0 * steps * self.dimensions as f64 / beta).ln();
-        let levels = f64::from(self.noises.counter.levels());
-        let spread = scale(self.noises.counter.noise()) * levels.sqrt().max(log.sqrt());
+        let blocks = self.noises.counter.most_blocks() as f64;
+        let spread = scale(self.noises.counter.noise()) * blocks.sqrt().max(log.sqrt());
         [
             (threshold + query) * (8.0 * steps / beta).ln(),
             tail(&self.noises.comparison),

@@ -24,6 +24,7 @@ mod geometric;
 mod laplace;
 mod limits;
 mod real;
+mod staircase;
 mod steps;
 mod table;
 #[cfg(test)]
@@ -41,3 +42,4 @@ pub(crate) use limits::shorter_than;
 /// A bit with a rational probability, a uniform integer, and finitely many outcomes with rational probabilities.
 pub use queryable::coins::{Bit, Categorical, Uniform};
 pub(crate) use real::{lower, upper};
+pub use staircase::Staircase;
