@@ -112,6 +112,7 @@ pub fn run(effort: Effort) {
         Effort::Full => (8, 5),
         Effort::Quick => (5, 1),
     };
+    let mut bar = Vec::new();
     let coins = Coins::new();
     println!(
         "{:<28}{:>12}{:>12}{:>12}{:>12}",
@@ -138,9 +139,11 @@ pub fn run(effort: Effort) {
                 stats.runs,
                 ms,
             );
+            if depth == deepest {
+                bar.push(format!("depth{depth}_ms={ms:.0}"));
+            }
         }
     }
-    let mut bar = Vec::new();
     for (name, hidden) in [("plain", false), ("hidden", true)] {
         let timed = || {
             let report = three(&coins, hidden).ok()?;

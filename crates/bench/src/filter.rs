@@ -37,9 +37,8 @@ pub fn run(effort: Effort) {
         theirs / 1e6
     );
     println!(
-        "bar: filter_ratio={:.0} launch_ns={:.0} growth={:.2}",
+        "bar: filter_ratio={:.0} launch_ns={single:.0} fresh_ns={fresh_few:.0} growth={:.2}",
         theirs / ours,
-        single,
         many / few
     );
 }

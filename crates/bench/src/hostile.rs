@@ -1,9 +1,9 @@
 //! `bench hostile`: what an analyst can do to others under the same root, with nothing but launches and questions.
 
-use std::{hint::black_box, panic, thread, time::Instant};
+use std::{hint::black_box, panic, thread};
 
 use measures::{Basic, PrivacyMap, PureDp};
-use odometer::{Measurement, Odometer, Records};
+use odometer::{Measurement, Odometer};
 use opendp::{
     core::{Function, Measurement as TheirMeasurement, PrivacyMap as TheirMap},
     domains::AtomDomain,
@@ -15,6 +15,7 @@ use opendp_bridge::{Imported, measurement, theirs::Pure};
 use crate::{
     measure::{Contestant, Effort, compare, print_table, resident},
     ours::{self, expect},
+    partition,
 };
 
 /// Measures, and prints the table and the bar.
@@ -95,17 +96,7 @@ fn question_at_64(effort: Effort) -> f64 {
         Effort::Full => 100_000,
         Effort::Quick => 2_000,
     };
-    let space = Records::<u32>::new();
-    let map = expect(PrivacyMap::per_record(PureDp, "0.1"));
-    let query = Measurement::new("null", space, map, |_, _| Ok(()));
-    let session = expect(Odometer::new(space, Basic::new(PureDp)).open(Vec::new()));
-    let partition = expect(session.partition(|record: &u32| *record));
-    for key in 0..parts {
-        expect(expect(partition.part(key)).launch(&query));
-    }
-    let start = Instant::now();
-    black_box(expect(session.privacy_loss(&64)));
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = partition::question_at_64(parts);
     println!("\nthe loss at distance 64 over {parts} parts: {seconds:.2} s");
     seconds
 }

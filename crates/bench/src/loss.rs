@@ -52,11 +52,13 @@ pub fn run(effort: Effort) {
     );
     print_table(&timings);
     // Children that alternate are k runs, none of which another one stands for; only the two maps are asked once each.
-    let [again, again_fresh, new, _, theirs, _] = timings.map(|timing| timing.best);
+    let [again, again_fresh, new, new_fresh, theirs, theirs_fresh] =
+        timings.map(|timing| timing.best);
     println!(
-        "bar: loss_ns={:.0} loss_ratio={:.0} new_d_in_ratio={:.1}",
+        "bar: loss_ns={:.0} loss_ratio={:.0} new_d_in_ratio={:.1} new_d_in_different_ratio={:.1}",
         again.max(again_fresh),
         theirs * k as f64 / again,
-        theirs / new
+        theirs / new,
+        theirs_fresh / new_fresh
     );
 }

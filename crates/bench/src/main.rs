@@ -13,6 +13,8 @@ mod measure;
 mod nested;
 mod numbers;
 mod ours;
+mod partition;
+mod release;
 mod rules;
 mod samplers;
 mod theirs;
@@ -66,15 +68,21 @@ const SUBCOMMANDS: &[Subcommand] = &[
         nested::run,
     ),
     subcommand(
+        "partition",
+        "many parts: first launches, a question about many records",
+        partition::run,
+    ),
+    subcommand(
         "audit",
         "exact audits: growth with depth, three machines at once",
         audit::run,
     ),
     subcommand(
-        "samplers",
-        "exact noise and releases, and OpenDP's",
-        samplers::run,
+        "release",
+        "whole noisy releases and constructors, and OpenDP's",
+        release::run,
     ),
+    subcommand("samplers", "exact noise, and OpenDP's", samplers::run),
     subcommand(
         "bridge",
         "OpenDP's Laplace bare, through our filter, and through OpenDP's",

@@ -39,7 +39,7 @@ pub fn odometer() -> PureSession {
 }
 
 /// A budget that no benchmark spends.
-const PLENTY: &str = "1000000000";
+pub const PLENTY: &str = "1000000000";
 
 pub fn filter() -> PureSession {
     let filter = Odometer::new(space(), Basic::new(PureDp)).filter(1, PLENTY);

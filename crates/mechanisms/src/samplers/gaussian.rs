@@ -18,7 +18,7 @@ use super::{
     fraction::Fraction,
     limits::PRODUCT_BITS,
     real::{UniformReal, complement, exp_neg, lower, probability},
-    table::{Boundary, Table},
+    table::{Boundary, LazyTable},
     thinning::Thinning,
     width::{Width, below, below_big},
 };
@@ -54,7 +54,7 @@ pub struct DiscreteGaussian {
     /// `1/2σ²`.
     rate: RBig,
     width: Width,
-    table: Table,
+    table: LazyTable,
     thinning: Option<Thinning>,
     enumeration: Enumeration<IBig>,
 }
@@ -77,7 +77,7 @@ impl DiscreteGaussian {
             thinning: None,
             rate,
             width: Width::Small(1),
-            table: Table::new([]),
+            table: LazyTable::default(),
             enumeration: Enumeration::new(2 * radius.min(DEFAULT_RADIUS) as usize + 1),
         };
         Ok(noise.with_width(width))
@@ -90,7 +90,7 @@ impl DiscreteGaussian {
             Width::Big(_) => None,
         };
         self.width = width;
-        self.table = Table::new(self.machine_boundaries());
+        self.table = LazyTable::default();
         self
     }
 
@@ -187,7 +187,8 @@ impl DiscreteGaussian {
     }
 
     fn bucket(&self, half: u32, bits: &mut dyn Rng) -> usize {
-        self.table.locate(half).unwrap_or_else(|| {
+        let table = self.table.get(|| self.machine_boundaries());
+        table.locate(half).unwrap_or_else(|| {
             UniformReal::started(UBig::from(half), 32)
                 .locate(|precision| self.boundaries(precision), bits)
         })

@@ -14,7 +14,7 @@ use super::{
     decay::Decay,
     fraction::Fraction,
     real::{UniformReal, complement, probability},
-    table::{Boundary, Table},
+    table::{Boundary, LazyTable},
     thinning::Thinning,
     width::{Width, below, below_big},
 };
@@ -31,7 +31,7 @@ pub(super) struct Steps {
     /// Bounds on `−ln q`.
     pub(super) rate: (RBig, RBig),
     width: Width,
-    table: Table,
+    table: LazyTable,
     thinning: Option<Thinning>,
     signed: bool,
 }
@@ -50,16 +50,14 @@ impl Steps {
             Width::Small(_) => Thinning::new(&rate.0, &rate.1),
             Width::Big(_) => None,
         };
-        let mut steps = Self {
+        Self {
             decay,
             rate,
             width,
-            table: Table::new([]),
+            table: LazyTable::default(),
             thinning,
             signed,
-        };
-        steps.table = Table::new(steps.machine_boundaries());
-        steps
+        }
     }
 
     /// The probability of passing a bucket, `q^width`, and of passing its non-negative half.
@@ -113,9 +111,10 @@ impl Steps {
 
     /// The sign (true is minus) and `m`.
     pub(super) fn draw(&self, bits: &mut dyn Rng) -> (bool, Magnitude) {
+        let table = self.table.get(|| self.machine_boundaries());
         loop {
             let word = bits.next_u64();
-            let cell = self.table.locate(word as u32).unwrap_or_else(|| {
+            let cell = table.locate(word as u32).unwrap_or_else(|| {
                 UniformReal::started(UBig::from(word as u32), 32)
                     .locate(|precision| self.boundaries(precision), bits)
             });

@@ -3,6 +3,10 @@
 //! The table holds the first 32 digits of each cumulative probability, rounded down. A word that differs from them by
 //! more than their error decides; any other word, and one past the end of the table, is undecided, and the caller draws
 //! on with [`UniformReal`](super::real::UniformReal) from where the word left off.
+//!
+//! A table takes microseconds to build, so it is built by the first draw: a noise that is only described or priced has none.
+
+use std::sync::{Arc, OnceLock};
 
 /// How many cells of the guide; indexed by the first bits of a word.
 const GUIDE_BITS: u32 = 8;
@@ -14,6 +18,18 @@ pub(crate) struct Table {
     words: Box<[u32]>,
     /// Where to start looking.
     guide: Box<[u16]>,
+}
+
+/// A table that the first draw builds. A clone is the same table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LazyTable(Arc<OnceLock<Table>>);
+
+impl LazyTable {
+    /// The table of these boundaries, which must be the same at every call.
+    #[inline]
+    pub(crate) fn get(&self, boundaries: impl FnOnce() -> Vec<Boundary>) -> &Table {
+        self.0.get_or_init(|| Table::new(boundaries()))
+    }
 }
 
 /// Bounds on a cumulative probability, as fractions of 2^64. They are within 2^32 of each other.
