@@ -59,7 +59,7 @@ where
     &'static str: measures::IntoLoss<M::Loss>,
 {
     let rule = Basic::new(release.map().measure().clone());
-    let filter = Odometer::new(release.space().clone(), rule).filter(Exact::ONE, PLENTY);
+    let filter = Odometer::new(*release.space(), rule).filter(Exact::ONE, PLENTY);
     expect(expect(filter).invoke(42))
 }
 
