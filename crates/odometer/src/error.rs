@@ -7,7 +7,10 @@ use measures::{MapError, RuleError};
 use queryable::AskError;
 use thiserror::Error;
 
-use crate::transformation::Mismatch;
+use crate::{
+    journal::{JournalError, Receipt},
+    transformation::Mismatch,
+};
 
 /// Why a launch, or another wish to a session, was not fulfilled.
 ///
@@ -137,6 +140,21 @@ pub enum LaunchError {
     /// A stability map gives other distances than it gave before.
     #[error("a stability map gives other distances than it gave before; maps must not change")]
     Contradiction,
+    /// On a ledger: it is not known whether the charge was written down. It counts as charged, and nothing ran; after the
+    /// ledger was opened again, the log decides.
+    #[error("the charge is in doubt, and the launch did not run: {0}")]
+    InDoubt(Box<JournalError>),
+    /// On a ledger: the launch with this key was charged before, and does not run again.
+    #[error("the launch `{key}` was charged before, as record {receipt}; it does not run again")]
+    AlreadyCharged {
+        /// The key.
+        key: String,
+        /// Where it is written down.
+        receipt: Receipt,
+    },
+    /// On a ledger: the charge could not be written down, so nothing was charged, and nothing ran.
+    #[error(transparent)]
+    Journal(Box<JournalError>),
     /// Nothing is known to remain at this distance, so it cannot be spent.
     #[error("nothing is known to remain at distance {d_in}")]
     NothingRemains {
@@ -146,9 +164,19 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// Was the launch charged all the same?
+    /// Was the launch charged all the same? One that [is in doubt](Self::is_in_doubt) counts as charged.
     pub fn was_charged(&self) -> bool {
-        matches!(self, Self::Failed(_) | Self::Stopped { charged: true })
+        matches!(self, Self::Failed(_) | Self::Stopped { charged: true }) || self.is_in_doubt()
+    }
+
+    /// Is it unknown whether the launch was charged? Then it did not run.
+    pub fn is_in_doubt(&self) -> bool {
+        matches!(self, Self::InDoubt(_))
+    }
+
+    /// What was staged, and is not known to be written down.
+    pub(crate) fn in_doubt(error: JournalError) -> Self {
+        Self::InDoubt(Box::new(error))
     }
 }
 
@@ -210,9 +238,27 @@ pub enum OpenError {
         /// Its quota.
         quota: u32,
     },
+    /// On a ledger: it cannot be opened there, or not like this.
+    #[error(transparent)]
+    Journal(Box<JournalError>),
     /// The slots of a compositor were to be taken in any order under a rule whose children may not interleave.
     #[error("slots can be taken in any order only if the rule's children may interleave")]
     Sequential,
+}
+
+impl From<JournalError> for LaunchError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::AlreadyCharged { key, receipt } => Self::AlreadyCharged { key, receipt },
+            error => Self::Journal(Box::new(error)),
+        }
+    }
+}
+
+impl From<JournalError> for OpenError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(Box::new(error))
+    }
 }
 
 impl From<Mismatch> for OpenError {

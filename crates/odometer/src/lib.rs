@@ -44,6 +44,7 @@
 
 mod account;
 mod compositor;
+mod durable;
 mod error;
 pub mod journal;
 mod launcher;
@@ -72,6 +73,8 @@ pub use pipeline::{FilterAfter, Pipeline, Transformed};
 pub use remaining::Remaining;
 pub use session::Session;
 pub use session::any::{AnyNested, AnySession, Budget};
+pub use session::durable::{KeyedLaunch, Receipted};
+pub use session::linked::NamedLink;
 pub use session::nested::Nested;
 pub use session::plan::{AnyPlan, Plan};
 pub use session::watch::{Failure, Watch};

@@ -94,6 +94,22 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         }
     }
 
+    pub(crate) fn label(&self) -> Arc<str> {
+        Arc::clone(&self.label)
+    }
+
+    pub(crate) fn is_halting(&self) -> bool {
+        self.halting
+    }
+
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.watch.as_ref()
+    }
+
+    pub(crate) fn most_measurements(&self) -> u32 {
+        self.quota
+    }
+
     pub(crate) fn space(&self) -> &S {
         &self.space
     }
@@ -214,7 +230,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
                 space.clone(),
                 Data::Here(Arc::clone(data)),
                 place,
-                account,
+                Arc::new(account),
             ))
         };
         let filter = Measurement::new(
@@ -257,7 +273,7 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
             self.space.clone(),
             Data::Here(data),
             place,
-            account,
+            Arc::new(account),
         ))
     }
 }

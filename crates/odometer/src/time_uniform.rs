@@ -104,7 +104,7 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
             self.space.clone(),
             Data::Here(data),
             place,
-            account,
+            Arc::new(account),
         )))
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use queryable::{AskError, Root, Scope, Sequence, Turn};
 
-use crate::error::LaunchError;
+use crate::{account::durable::Drafting, error::LaunchError};
 
 /// All were charged, or nobody was.
 pub(crate) type Settled = Result<(), Box<LaunchError>>;
@@ -61,6 +61,8 @@ pub(crate) struct Launch<'a> {
     messages: Cell<Option<u64>>,
     /// Whose rule is asked now.
     pub(super) at: Cell<&'a Arc<str>>,
+    /// What is written down of it, if it is.
+    pub(super) drafting: Option<&'a Drafting<'a>>,
 }
 
 impl<'a> Launch<'a> {
@@ -76,7 +78,32 @@ impl<'a> Launch<'a> {
             sequential: Cell::new(0),
             messages: Cell::new(None),
             at: Cell::new(at),
+            drafting: None,
         }
+    }
+
+    /// A launch that is written down.
+    pub(super) fn drafted(kind: Kind, at: &'a Arc<str>, drafting: &'a Drafting<'a>) -> Self {
+        Self {
+            drafting: Some(drafting),
+            at_once: Cell::new(false),
+            ..Self::new(kind, at)
+        }
+    }
+
+    /// How many launches must have been charged to the leaf's account, if it matters.
+    #[inline]
+    pub(super) fn expected(&self) -> Option<u64> {
+        match self.kind {
+            Kind::After(launched) => Some(launched),
+            Kind::Plain | Kind::Tentative | Kind::Asked | Kind::Restored(_) => None,
+        }
+    }
+
+    /// May a quota refuse it? What happened before is listed all the same.
+    #[inline]
+    pub(super) fn counts_for_quotas(&self) -> bool {
+        !matches!(self.kind, Kind::Restored(_))
     }
 
     /// Is everybody charged once all have agreed?

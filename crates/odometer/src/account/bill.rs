@@ -7,8 +7,8 @@ use measures::{Conversion, Loss as _, MapError, Measure, Metric, PrivacyMap, Sym
 use queryable::guarded;
 
 use crate::{
-    account::remembered::Remembered, error::LaunchError, measurement::Description,
-    transformation::Stability,
+    account::recorded::Recorded, account::remembered::Remembered, error::LaunchError,
+    journal::Place, measurement::Description, transformation::Stability,
 };
 
 /// Beyond this many units, splits over the parts of a partition are bounded instead of enumerated.
@@ -16,9 +16,19 @@ pub(crate) const MAX_UNITS: u32 = 64;
 
 /// Tells partitions apart. Whoever remembers an id keeps it alive, so it is never given out again.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct GroupId(Arc<()>);
+pub(crate) struct GroupId(Arc<Option<Place>>);
 
 impl GroupId {
+    /// The partition at a place of a journal.
+    pub(crate) fn at(place: Place) -> Self {
+        Self(Arc::new(Some(place)))
+    }
+
+    /// Its place, if it has one.
+    pub(crate) fn place(&self) -> Option<Place> {
+        *self.0
+    }
+
     /// A key for tables that keep the id as well.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
@@ -34,11 +44,13 @@ struct Inner<MI: Metric, M: Measure> {
     remembered: Remembered<MI::Distance, M::Loss>,
 }
 
-enum Price<MI: Metric, M: Measure> {
+pub(super) enum Price<MI: Metric, M: Measure> {
     /// The launch reads the account's data.
     Direct(PrivacyMap<MI, M>),
     /// The launch reads one part of a partition of the account's data.
     Part(PartBill<MI, M>),
+    /// The launch was written down, and happened before.
+    Recorded(Recorded<MI, M>),
 }
 
 /// A launch inside a part: whatever happens to the account's data at distance `d_in` happens to all parts together in
@@ -47,6 +59,8 @@ pub(crate) struct PartBill<MI: Metric, M: Measure> {
     pub(crate) group: GroupId,
     pub(crate) part: u64,
     pub(crate) units: Arc<Units<MI::Distance>>,
+    /// The units are the distance times this, if it is that simple.
+    pub(crate) factor: Option<u32>,
     pub(crate) inner: Bill<SymmetricDistance, M>,
 }
 
@@ -96,7 +110,7 @@ fn most(units: &[u32]) -> u32 {
 }
 
 /// The numbers of units at which launches below are priced: all, or only the largest.
-fn sizes(units: &[u32]) -> impl Iterator<Item = u32> + use<> {
+pub(crate) fn sizes(units: &[u32]) -> impl Iterator<Item = u32> + use<> {
     let most = most(units);
     let first = if most > MAX_UNITS { most } else { 1 };
     first..=most
@@ -114,7 +128,11 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         Self::new(description, Price::Part(part))
     }
 
-    fn new(description: Arc<Description>, price: Price<MI, M>) -> Self {
+    pub(super) fn price_of(&self) -> &Price<MI, M> {
+        &self.0.price
+    }
+
+    pub(super) fn new(description: Arc<Description>, price: Price<MI, M>) -> Self {
         Self(Arc::new(Inner {
             description,
             price,
@@ -209,8 +227,9 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
     }
 
     #[inline]
-    fn price(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, MapError> {
+    pub(super) fn price(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, MapError> {
         match &self.0.price {
+            Price::Recorded(recorded) => recorded.price(d_in),
             Price::Direct(map) => Ok(Quote::Direct(map.loss(d_in)?.on_grid())),
             Price::Part(part) => {
                 let mut path = Vec::new();
@@ -231,6 +250,7 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
                 .map(|size| Ok(map.loss(size)?.on_grid()))
                 .collect(),
             Price::Part(part) => part.price(sizes, path),
+            Price::Recorded(_) => Err(MapError::TooDeep { limit: 0 }),
         }
     }
 
@@ -239,6 +259,7 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         match &self.0.price {
             Price::Direct(map) => map.is_too_deep(),
             Price::Part(part) => part.inner.is_too_deep(),
+            Price::Recorded(_) => false,
         }
     }
 
@@ -250,8 +271,10 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
                 group: part.group.clone(),
                 part: part.part,
                 units: Arc::clone(&part.units),
+                factor: part.factor,
                 inner: part.inner.converted(conversion),
             }),
+            Price::Recorded(_) => Price::Direct(happened(conversion.to())),
         };
         Bill::new(Arc::clone(self.description()), price)
     }
@@ -270,12 +293,21 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
                     group: part.group.clone(),
                     part: part.part,
                     units: Arc::new(move |d_in: &M0::Distance| units(&stability(d_in)?)),
+                    factor: None,
                     inner: part.inner.clone(),
                 })
             }
+            Price::Recorded(recorded) => Price::Direct(happened(recorded.measure().clone())),
         };
         Bill::new(Arc::clone(self.description()), price)
     }
+}
+
+/// What was written down is never launched again, nor charged anywhere else.
+#[cold]
+fn happened<MI: Metric, M: Measure>(measure: M) -> PrivacyMap<MI, M> {
+    let infinity = measure.infinity();
+    PrivacyMap::new(measure, move |_| Ok(infinity.clone()))
 }
 
 impl<MI: Metric, M: Measure> PartBill<MI, M> {

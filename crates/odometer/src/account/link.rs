@@ -17,7 +17,7 @@ use crate::{
     account::settling::{Asked, Parent, Payer},
     error::LaunchError,
     remaining::Remaining,
-    sync::{Mutex, lock},
+    sync::{Mutex, MutexGuard, lock},
 };
 
 /// How many translated bills a link keeps. Beyond that it starts anew: runs get shorter, nothing else changes.
@@ -146,6 +146,10 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
 
     fn settle<'a>(&'a self, bill: &Bill<MI, M>, launch: &Launch<'a>, below: &dyn Below) -> Settled {
         self.parent.settle(&self.translated(bill)?, launch, below)
+    }
+
+    fn pass<'a>(&'a self, gates: &mut Vec<MutexGuard<'a, ()>>) {
+        self.parent.pass(gates);
     }
 
     fn depth(&self) -> u16 {

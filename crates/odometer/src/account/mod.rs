@@ -9,11 +9,14 @@ pub(crate) mod ascent;
 pub(crate) mod bill;
 mod cap;
 mod contained;
+pub(crate) mod durable;
+pub(crate) mod journaled;
 mod launches;
 pub(crate) mod link;
 pub(crate) mod planning;
 pub(crate) mod questions;
 mod readings;
+mod recorded;
 mod refusing;
 mod remembered;
 pub(crate) mod settling;
@@ -27,6 +30,7 @@ use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 pub(crate) use self::cap::Cap;
 use self::{
     bill::{PartQuote, Quote, Step},
+    journaled::Journaled,
     launches::Launches,
     readings::Readings,
     settling::{Asked, Parent},
@@ -58,6 +62,8 @@ pub(crate) struct Account<MI: Metric, R: Tallied> {
     sequence: Option<Sequence>,
     parent: Option<Parent<MI, R::Child>>,
     depth: u16,
+    /// Where its charges are written down, if they are.
+    journaled: Option<Box<Journaled<MI>>>,
     book: Mutex<Book<MI, R>>,
     launched: AtomicU64,
     readings: Readings<MI::Distance, R::Tally>,
@@ -93,6 +99,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             sequence: sequential.then(Sequence::new),
             parent,
             depth,
+            journaled: None,
             book: Mutex::new(Book {
                 launches: Launches::new(),
                 spent: Tallies::new(zero.clone()),

@@ -21,6 +21,7 @@ use crate::{
     account::ascent::{Below, Kind, Launch, Locked, Settled, Terms},
     account::bill::{Bill, Quote, Step},
     account::contained::Contained,
+    account::durable::Drafting,
     account::launches::Entry,
     account::planning::{Copies, PlannedParent},
     account::refusing::Refused,
@@ -28,7 +29,7 @@ use crate::{
     account::{Account, Book, Cap, rule_panicked},
     error::LaunchError,
     remaining::Remaining,
-    sync::{Ordering, lock},
+    sync::{MutexGuard, Ordering, lock},
 };
 
 /// Whoever pays for launches, as seen from below.
@@ -44,6 +45,9 @@ pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
 
     /// Asks for the prices here and everywhere above; then has everybody lock and decide, those below first.
     fn settle<'a>(&'a self, bill: &Bill<MI, M>, launch: &Launch<'a>, below: &dyn Below) -> Settled;
+
+    /// Waits at the gates of sequential accounts on a ledger, here and everywhere above.
+    fn pass<'a>(&'a self, gates: &mut Vec<MutexGuard<'a, ()>>);
 
     fn depth(&self) -> u16;
 
@@ -127,15 +131,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         agreed: &Cell<bool>,
     ) -> Settled {
         let asked = OnceCell::new();
-        let demand = Demand {
-            bill,
-            quote: self.quote(bill, &asked)?,
-            launch,
-            expected: match launch.kind {
-                Kind::After(launched) => Some(launched),
-                Kind::Plain | Kind::Tentative | Kind::Asked | Kind::Restored(_) => None,
-            },
-        };
+        let demand = self.demand(bill, launch, &asked)?;
         let tell = &mut |all| agreed.set(all);
         match guarded(|| self.charge_at_once(&demand, Locked::new(tell))) {
             Ok(true) => Ok(()),
@@ -145,6 +141,22 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             }
             Err(_) => Err(Box::new(rule_panicked(launch.at.get()))),
         }
+    }
+
+    /// What the leaf's account has to agree to.
+    #[inline]
+    pub(super) fn demand<'a, 'l>(
+        &self,
+        bill: &'a Bill<MI, R::Child>,
+        launch: &'a Launch<'l>,
+        asked: &'a OnceCell<Quote<ChildLoss<R>>>,
+    ) -> Result<Demand<'a, 'l, MI, R>, LaunchError> {
+        Ok(Demand {
+            bill,
+            quote: self.quote(bill, asked)?,
+            launch,
+            expected: launch.expected(),
+        })
     }
 
     #[inline]
@@ -173,19 +185,31 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
 
     /// Settles where this account and those below know their prices.
     #[cold]
-    fn settle_above<'l>(&'l self, demand: Demand<'_, 'l, MI, R>, below: &dyn Below) -> Settled {
+    pub(super) fn settle_above<'l>(
+        &'l self,
+        demand: Demand<'_, 'l, MI, R>,
+        below: &dyn Below,
+    ) -> Settled {
         let Demand { bill, launch, .. } = demand;
         let level = Level {
             account: self,
             demand,
             below,
         };
+        if let Some(drafting) = launch.drafting {
+            self.draft(drafting, bill, launch.may_halt())?;
+        }
         if let Some(parent) = &self.parent {
             return parent.settle(bill, launch, &level);
         }
+        if let Some(drafting) = launch.drafting {
+            drafting.ready().map_err(LaunchError::from)?;
+        }
         let all_agreed = &mut |mut below: Locked<'_>| {
-            below.unlock(launch.charges());
-            Ok(())
+            // The last step that can fail.
+            let staged = launch.drafting.map_or(Ok(()), Drafting::stage);
+            below.unlock(launch.charges() && staged.is_ok());
+            staged.map_err(|error| Box::new(error.into()))
         };
         let settled = guarded(|| level.lock_then(all_agreed));
         settled.unwrap_or_else(|_| Err(Box::new(rule_panicked(launch.at.get()))))
@@ -236,10 +260,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         if book.halted && demand.quote.is_some() {
             return Err(Refused::Halted.boxed());
         }
-        let quota = match launch.kind {
-            Kind::Restored(_) => None,
-            Kind::Plain | Kind::Tentative | Kind::Asked | Kind::After(_) => Some(self.quota),
-        };
+        let quota = launch.counts_for_quotas().then_some(self.quota);
         let entry = book.launches.entry(demand.bill, quota);
         let launched = launched.checked_add(launch.count);
         let (Some(entry), Some(launched)) = (entry, launched) else {
@@ -275,6 +296,9 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         }
         let refused = Refused::Over(book.spent.total().clone()).boxed();
         book.halted = cap.halting && launch.may_halt();
+        if let (true, Some(drafting)) = (book.halted, launch.drafting) {
+            self.halt_durably(drafting);
+        }
         Err(refused)
     }
 
@@ -335,6 +359,13 @@ impl<MI: Metric, R: Tallied> Payer<MI, R::Child> for Account<MI, R> {
             expected: None,
         };
         self.settle_above(demand, below)
+    }
+
+    fn pass<'a>(&'a self, gates: &mut Vec<MutexGuard<'a, ()>>) {
+        gates.extend(self.gate());
+        if let Some(parent) = &self.parent {
+            parent.pass(gates);
+        }
     }
 
     fn depth(&self) -> u16 {

@@ -7,13 +7,16 @@
 //!
 //! The `ledger` crate has journals on disk and in a database; [`Memory`] is one for tests.
 
+mod books;
 mod memory;
 mod path;
 mod record;
 mod state;
 mod terms;
 
+pub(crate) use self::books::Drafted;
 pub use self::{
+    books::Books,
     memory::Memory,
     path::{DurableKey, Key, Path, Segment},
     record::{

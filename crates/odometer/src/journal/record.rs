@@ -82,10 +82,10 @@ pub enum Relation {
     Root,
     /// On the same data, in the same measure.
     Nested,
-    /// In another measure, by this conversion.
-    Converted(Name),
-    /// On data after a transformation, which its author has given this name.
-    Transformed(String),
+    /// In another measure. What it is charged is converted, and written down above as it was converted.
+    Converted,
+    /// On data after a transformation.
+    Transformed,
     /// On one part of a partition.
     Part,
     /// A filter that was launched: its budget was charged above in full, and its launches are not charged there.
@@ -169,7 +169,9 @@ pub enum Posted {
 /// One partition on the way to the data that a launch reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Step {
-    /// The part. Its parent is the partition.
+    /// The partition.
+    pub partition: Place,
+    /// The part, an account below the partition.
     pub part: Place,
     /// For each of the account's distances: how many units all parts together can change by, for each size of change above.
     pub units: Vec<Vec<u32>>,

@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::{
     journal::{
         JournalError, Opening, Path, Place, Posted, Record, Segment, Terms,
-        record::{AccountTerms, Settlement},
+        record::{AccountTerms, Settlement, Step},
         terms::difference,
     },
     measurement::Description,
@@ -198,8 +198,7 @@ impl State {
         for posting in &charge.postings {
             let known = self.known(posting.account)?;
             if let Posted::Part { path, .. } = &posting.price {
-                path.iter()
-                    .try_for_each(|step| self.check_part(step.part))?;
+                path.iter().try_for_each(|step| self.check_part(step))?;
             }
             let fits = match (&known.opening.terms, &posting.price) {
                 (Terms::Account(_), Posted::Direct { .. } | Posted::Part { .. }) => true,
@@ -224,12 +223,15 @@ impl State {
         }
     }
 
-    fn check_part(&self, part: Place) -> Result<(), Invalid> {
-        let parent = self.known(part)?.opening.parent;
-        let parent = parent.map(|parent| self.known(parent)).transpose()?;
-        match parent.map(|parent| &parent.opening.terms) {
-            Some(Terms::Partition(_)) => Ok(()),
-            _ => Err(invalid(format!("place {part} is no part of a partition"))),
+    fn check_part(&self, step: &Step) -> Result<(), Invalid> {
+        let (part, partition) = (self.known(step.part)?, self.known(step.partition)?);
+        let below = part.opening.parent == Some(step.partition);
+        match (&partition.opening.terms, below) {
+            (Terms::Partition(_), true) => Ok(()),
+            _ => Err(invalid(format!(
+                "place {} is no part of {}",
+                step.part, step.partition
+            ))),
         }
     }
 

@@ -23,8 +23,8 @@ fn shown(terms: &Terms) -> Vec<String> {
             let relation = match &terms.relation {
                 Relation::Root => "a root".into(),
                 Relation::Nested => "a nested session".into(),
-                Relation::Converted(by) => format!("a session in another measure by {by}"),
-                Relation::Transformed(by) => format!("a session after the transformation `{by}`"),
+                Relation::Converted => "a session in another measure".into(),
+                Relation::Transformed => "a session after a transformation".into(),
                 Relation::Part => "a part".into(),
                 Relation::Reserved => "a filter".into(),
             };

@@ -6,16 +6,20 @@
 pub(crate) mod parts;
 pub(crate) mod split;
 
-use std::{collections::HashMap, fmt, hash::Hash, iter, mem, panic::Location, sync::Arc};
+use std::{
+    collections::HashMap, fmt, hash::Hash, iter, mem, panic::Location, sync::Arc, sync::OnceLock,
+};
 
 use measures::{CountsRecords, FilterRule, MapError, SymmetricDistance};
 use queryable::{AskError, Fuse, guarded};
 
 use crate::{
-    account::bill::{Bill, GroupId, PartBill, Step, Units},
+    account::bill::{Bill, GroupId, PartBill, Step, Units, sizes},
     account::link::Link,
     error::OpenError,
+    journal::{JournalError, Key, Opening, PartitionTerms, Place, Relation, Segment, Terms},
     session::Session,
+    session::below::NamedSpot,
     session::data::Data,
     space::{OfRecords, Records, Space},
     sync::Mutex,
@@ -73,6 +77,10 @@ pub struct Partition<S: OfRecords, K, R: FilterRule> {
     /// What to call the key function.
     by: Arc<str>,
     units: Arc<Units<u32>>,
+    /// The units are the distance times this.
+    factor: Option<u32>,
+    /// Its place on the ledger, if it is on one, and how keys are written there.
+    durable: Option<(Place, fn(&K) -> Key)>,
     /// Parts by their keys. A part that is asked for again is the same part.
     numbers: Mutex<HashMap<K, u64>>,
 }
@@ -114,6 +122,20 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         S: OfRecords<Record: Clone>,
         K: Clone + Eq + Hash + Send + Sync + 'static,
     {
+        self.partition_as(None, most, keys, Location::caller())
+    }
+
+    pub(crate) fn partition_as<K>(
+        &self,
+        name: Option<Versioned<K>>,
+        most: u32,
+        keys: impl Fn(&S::Record) -> Vec<K> + Send + Sync + 'static,
+        made_at: &Location<'_>,
+    ) -> Result<Partition<S, K, R>, OpenError>
+    where
+        S: OfRecords<Record: Clone>,
+        K: Clone + Eq + Hash + Send + Sync + 'static,
+    {
         self.openable()?;
         if most == 0 {
             return Err(OpenError::NoParts);
@@ -124,7 +146,9 @@ impl<S: Space, R: FilterRule> Session<S, R> {
                 .and_then(|units| units.checked_mul(most));
             units.ok_or_else(|| MapError::failed(d_in, "too many changed records"))
         };
-        let by: Arc<str> = format!("the partition made at {}", Location::caller()).into();
+        let factor = most.checked_mul(moves::<S::Metric>());
+        let durable = self.partition_place(name, most, factor)?;
+        let by: Arc<str> = format!("the partition made at {made_at}").into();
         let index = {
             let (all, fuse, by) = (self.data().clone(), self.fuse().clone(), Arc::clone(&by));
             Data::derived(move || {
@@ -134,13 +158,52 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         };
         Ok(Partition {
             session: self.clone(),
-            group: GroupId::default(),
+            group: match (self.account().journaled(), durable) {
+                (Some(journaled), Some((place, _))) => journaled.books.group(place),
+                _ => GroupId::default(),
+            },
             index,
             by,
             units: Arc::new(units),
+            factor,
+            durable,
             numbers: Mutex::new(HashMap::new()),
         })
     }
+
+    /// The place of a partition on the ledger, if the session is on one.
+    fn partition_place<K>(
+        &self,
+        name: Option<Versioned<K>>,
+        most: u32,
+        factor: Option<u32>,
+    ) -> Result<Option<(Place, fn(&K) -> Key)>, OpenError> {
+        let Some(journaled) = self.account().journaled() else {
+            return Ok(None);
+        };
+        let unnamed = || JournalError::Unnamed {
+            what: format!("a partition below {}", self.label()),
+        };
+        let Versioned { name, version, key } = name.ok_or_else(unnamed)?;
+        if name.is_empty() {
+            return Err(unnamed().into());
+        }
+        let too_many = || MapError::failed(&most, "too many changed records");
+        let factor = factor.ok_or_else(|| JournalError::Unsupported(too_many().to_string()))?;
+        let place = journaled.books.place(&Opening {
+            parent: Some(journaled.place),
+            segment: Segment::Partition { name, version },
+            terms: Terms::Partition(PartitionTerms { most, factor }),
+        })?;
+        Ok(Some((place, key)))
+    }
+}
+
+/// What a partition is called on a ledger, and how its keys are written there.
+pub(crate) struct Versioned<K> {
+    pub(crate) name: String,
+    pub(crate) version: u32,
+    pub(crate) key: fn(&K) -> Key,
 }
 
 /// Runs code that sees data under their fuse: a panic blows it.
@@ -186,7 +249,16 @@ where
     /// session's quota.
     pub fn part(&self, key: K) -> Result<Session<Records<S::Record>, R>, OpenError> {
         self.session.openable()?;
-        let part = self.number(&key)?;
+        // On a ledger, a part's number is its place, which is known when its account is open.
+        let known = Arc::new(OnceLock::new());
+        let number = self.number(&key)?;
+        let spot = self.spot(&key)?;
+        if spot.is_none() {
+            let _ = known.set(number);
+        }
+        let (factor, opened) = (self.factor, Arc::clone(&known));
+        let part = move || opened.get().copied().unwrap_or(u64::MAX);
+        let part_here = part.clone();
         let (group, units) = (self.group.clone(), Arc::clone(&self.units));
         let link = Link::new(
             self.session.payer(),
@@ -194,8 +266,9 @@ where
                 let (group, units) = (group.clone(), Arc::clone(&units));
                 Bill::part(PartBill {
                     group,
-                    part,
+                    part: part(),
                     units,
+                    factor,
                     inner: bill.clone(),
                 })
             },
@@ -205,7 +278,7 @@ where
             let units = units(above).ok().filter(|units| *units == 1)?;
             let step = Step {
                 group: group.clone(),
-                part,
+                part: part_here(),
                 units: vec![units],
             };
             Some(iter::once(step).chain(asked(&units)?).collect())
@@ -219,9 +292,32 @@ where
                 records.iter().map(|at| all[*at].clone()).collect()
             })
         });
-        let (label, rule) = (self.session.label(), self.session.rule().clone());
-        self.session
-            .child(Records::new(), data, label, rule, Arc::new(link))
+        let rule = self.session.rule().clone();
+        let made = self.session.made(None, rule, Arc::new(link));
+        let session = self.session.child(Records::new(), data, made, spot)?;
+        if let Some(journaled) = session.account().journaled() {
+            let _ = known.set(u64::from(journaled.place.0));
+        }
+        Ok(session)
+    }
+
+    /// Where the part with this key is on the ledger. Keys are written by foreign code.
+    fn spot(&self, key: &K) -> Result<Option<NamedSpot<u32>>, OpenError> {
+        let (Some((place, written)), Some(journaled)) =
+            (self.durable, self.session.account().journaled())
+        else {
+            return Ok(None);
+        };
+        let key = guarded(|| written(key)).map_err(OpenError::Unusable)?;
+        let units = journaled.distances.iter().map(|d_in| (self.units)(d_in));
+        let units: Result<Vec<u32>, MapError> = units.collect();
+        let units = units.map_err(|error| JournalError::Unsupported(error.to_string()))?;
+        Ok(Some(NamedSpot {
+            parent: place,
+            segment: Segment::Key(key),
+            relation: Relation::Part,
+            distances: sizes(&units).collect(),
+        }))
     }
 
     /// Does something in every part of a list of keys, in order: a table by region, for one. The list is public: it may not

@@ -2,18 +2,28 @@
 
 use std::sync::Arc;
 
-use measures::{Adaptive, Conversion, FilterRule, MAX_LINKS, Tallied};
+use measures::{Adaptive, Conversion, FilterRule, MAX_LINKS, Metric, Tallied};
+use queryable::guarded;
 
 use super::{Session, data::Data, nested::Nested, watch::Fused};
 use crate::{
-    account::Account,
     account::bill::Bill,
+    account::journaled::{Made, Spot},
     account::link::Link,
     account::settling::Parent,
     error::OpenError,
+    journal::{JournalError, Place, Relation, Segment},
     space::{Space, check_same},
     transformation::Transformation,
 };
+
+/// Where a session below another is on the ledger.
+pub(crate) struct NamedSpot<D> {
+    pub(crate) parent: Place,
+    pub(crate) segment: Segment,
+    pub(crate) relation: Relation,
+    pub(crate) distances: Vec<D>,
+}
 
 impl<S: Space, R: Tallied> Session<S, R> {
     /// Opens a session below this one in another measure. Every launch there is charged here with its own loss,
@@ -52,6 +62,19 @@ impl<S: Space, R: Tallied> Session<S, R> {
         R2: Adaptive,
         C: Conversion<From = R2::Child, To = R::Child>,
     {
+        self.nest_in_as(None, rule, conversion)
+    }
+
+    pub(super) fn nest_in_as<R2, C>(
+        &self,
+        name: Option<&str>,
+        rule: R2,
+        conversion: C,
+    ) -> Result<Session<S, R2>, OpenError>
+    where
+        R2: Adaptive,
+        C: Conversion<From = R2::Child, To = R::Child>,
+    {
         if conversion.to() != self.account.measure || conversion.from() != rule.child() {
             return Err(OpenError::Measure {
                 ours: format!("{:?} from {:?}", self.account.measure, rule.child()),
@@ -62,13 +85,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let link = Link::new(parent, move |bill: &Bill<S::Metric, R2::Child>| {
             bill.converted(&conversion)
         });
-        self.child(
-            self.space.clone(),
-            self.data.clone(),
-            self.label(),
-            rule,
-            Arc::new(link),
-        )
+        let made = self.made(name, rule, Arc::new(link));
+        let spot = self.spot(name, Relation::Converted, |d_in| Some(d_in.clone()))?;
+        self.child(self.space.clone(), self.data.clone(), made, spot)
     }
 
     /// Opens a session below this one on transformed data. Every launch there is charged here with its own loss at the
@@ -80,6 +99,14 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// [`OpenError::Unusable`].
     pub fn nest_after<T: Space>(
         &self,
+        transformation: &Transformation<S, T>,
+    ) -> Result<Session<T, R>, OpenError> {
+        self.nest_after_as(None, transformation)
+    }
+
+    pub(super) fn nest_after_as<T: Space>(
+        &self,
+        name: Option<&str>,
         transformation: &Transformation<S, T>,
     ) -> Result<Session<T, R>, OpenError> {
         check_same(&self.space, transformation.input())?;
@@ -97,37 +124,74 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let (before, transform) = (self.data.clone(), transformation.clone());
         let fuse = self.fuse.clone();
         let data = Data::derived(move || transform.apply_under(Some(&fuse), before.get()?));
-        let space = transformation.output().clone();
-        self.child(
-            space,
-            data,
-            self.label(),
-            self.account.rule.clone(),
-            Arc::new(link),
-        )
+        let made = self.made(name, self.account.rule.clone(), Arc::new(link));
+        let spot = self.spot(name, Relation::Transformed, |d_in| {
+            guarded(|| transformation.stability(d_in)).ok()?.ok()
+        })?;
+        self.child(transformation.output().clone(), data, made, spot)
     }
 
-    /// Opens a session whose launches are paid for by `payer`, with the same quota.
+    /// An account whose launches are paid for by `payer`, with the same quota.
+    pub(crate) fn made<MI: Metric, R2: Tallied>(
+        &self,
+        name: Option<&str>,
+        rule: R2,
+        payer: Parent<MI, R2::Child>,
+    ) -> Made<MI, R2> {
+        Made {
+            label: name.map_or_else(|| self.label(), Arc::from),
+            rule,
+            cap: None,
+            quota: self.quota(),
+            parent: Some(payer),
+        }
+    }
+
+    /// Where a session below is on the ledger, if this one is on one: charges are written down at these distances there.
+    fn spot<D>(
+        &self,
+        name: Option<&str>,
+        relation: Relation,
+        below: impl Fn(&S::Distance) -> Option<D>,
+    ) -> Result<Option<NamedSpot<D>>, OpenError> {
+        let (Some(journaled), Some(name)) = (self.account.journaled(), name) else {
+            return Ok(None);
+        };
+        let distances: Option<Vec<D>> = journaled.distances.iter().map(below).collect();
+        let unknown = "the stability map knows no distance below those of the session above";
+        let distances = distances.ok_or_else(|| JournalError::Unsupported(unknown.to_string()))?;
+        Ok(Some(NamedSpot {
+            parent: journaled.place,
+            segment: Segment::name(name),
+            relation,
+            distances,
+        }))
+    }
+
+    /// Opens a session with this account; on a ledger, the account at this spot.
     pub(crate) fn child<T: Space, R2: Tallied>(
         &self,
         space: T,
         data: Data<T::Data>,
-        label: Arc<str>,
-        rule: R2,
-        payer: Parent<T::Metric, R2::Child>,
-    ) -> Result<Session<T, R2>, OpenError> {
-        let account = Account::new(label, rule, None, self.quota(), Some(payer))?;
-        self.child_of(space, data, account)
-    }
-
-    /// Opens a session with this account.
-    pub(crate) fn child_of<T: Space, R2: Tallied>(
-        &self,
-        space: T,
-        data: Data<T::Data>,
-        account: Account<T::Metric, R2>,
+        made: Made<T::Metric, R2>,
+        spot: Option<NamedSpot<T::Distance>>,
     ) -> Result<Session<T, R2>, OpenError> {
         self.openable()?;
+        let account = match (self.account.journaled(), spot) {
+            (None, _) => Arc::new(made.account()?),
+            (Some(_), None) => {
+                let what = format!("a link or partition below {}", self.account.label);
+                return Err(JournalError::Unnamed { what }.into());
+            }
+            (Some(journaled), Some(named)) => made.account_on(Spot {
+                books: &journaled.books,
+                parent: Some(named.parent),
+                segment: named.segment,
+                relation: named.relation,
+                metric: space.metric(),
+                distances: named.distances,
+            })?,
+        };
         let place = Fused {
             root: self.root.branch().map_err(OpenError::Unusable)?,
             fuse: self.fuse.clone(),

@@ -2,9 +2,11 @@
 //! is admitted and charged by all accounts above it before it runs.
 
 pub(crate) mod any;
-mod below;
+pub(crate) mod below;
 pub(crate) mod data;
 mod dependent;
+pub(crate) mod durable;
+pub(crate) mod linked;
 pub(crate) mod nested;
 pub(crate) mod plan;
 mod questions;
@@ -49,14 +51,14 @@ impl<S: Space, R: Tallied> Session<S, R> {
         space: S,
         data: Data<S::Data>,
         Fused { root, fuse }: Fused,
-        account: Account<S::Metric, R>,
+        account: Arc<Account<S::Metric, R>>,
     ) -> Self {
         Self {
             space,
             data,
             root,
             fuse,
-            account: Arc::new(account),
+            account,
         }
     }
 
@@ -99,6 +101,10 @@ impl<S: Space, R: Tallied> Session<S, R> {
         head: &Head<S, R::Child>,
         run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
+        if self.account.journaled().is_some() {
+            let durable = self.launch_durably(kind, None, head, run);
+            return durable.map(|(answer, _)| answer);
+        }
         self.check(head)?;
         let terms = self.account.settle(head.bill(), kind)?;
         let run = |scope: &mut Scope<'_>| run(self.data.get()?, scope);

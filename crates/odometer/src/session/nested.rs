@@ -5,9 +5,12 @@ use std::sync::Arc;
 use measures::{FilterRule, IntoLoss, LossError, RuleError, TotalLoss};
 
 use crate::{
-    account::{Account, Cap},
+    account::Cap,
+    account::journaled::Made,
     error::OpenError,
+    journal::{Relation, Segment},
     session::Session,
+    session::below::NamedSpot,
     space::Space,
 };
 
@@ -64,10 +67,11 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
         self
     }
 
-    /// Opens it.
+    /// Opens it. On a ledger, a name that is open or was opened before is the same account, with all that it was charged.
     ///
     /// # Errors
-    /// [`OpenError::Rule`] if the loss makes no budget; [`OpenError::TooDeep`], [`OpenError::Unusable`].
+    /// [`OpenError::Rule`] if the loss makes no budget; [`OpenError::TooDeep`], [`OpenError::Unusable`];
+    /// [`OpenError::Journal`] on a ledger, if it was opened with other terms before.
     pub fn open(self) -> Result<Session<S, R>, OpenError> {
         let Self {
             session,
@@ -77,14 +81,29 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             quota,
         } = self;
         let rule = session.rule().clone();
-        let cap = match cap {
+        let cap: Option<Cap<S::Metric, R>> = match cap {
             Some((d_in, budget)) => {
                 let budget = budget.map_err(RuleError::Loss)?;
                 Some(Cap::new(&label, &rule, d_in, budget, halting)?)
             }
             None => None,
         };
-        let account = Account::new(label, rule, cap, quota, Some(session.payer()))?;
-        session.child_of(session.space().clone(), session.data().clone(), account)
+        let spot = session.account().journaled().map(|above| NamedSpot {
+            parent: above.place,
+            segment: Segment::name(&*label),
+            relation: Relation::Nested,
+            distances: match &cap {
+                Some(cap) => vec![cap.d_in.clone()],
+                None => above.distances.clone(),
+            },
+        });
+        let made = Made {
+            label,
+            rule,
+            cap,
+            quota,
+            parent: Some(session.payer()),
+        };
+        session.child(session.space().clone(), session.data().clone(), made, spot)
     }
 }

@@ -1,0 +1,237 @@
+//! Accounts on a journal: their place and their terms, what is written down of a launch, and how an account is put back where
+//! it was.
+
+use std::{collections::HashMap, sync::Arc};
+
+use measures::{Distance as _, Loss as _, Measure as _, Metric, Name, Tallied};
+use queryable::guarded;
+
+use crate::{
+    account::bill::Bill,
+    account::settling::Parent,
+    account::{Account, Cap},
+    error::{LaunchError, OpenError},
+    journal::{
+        AccountTerms, Books, JournalError, Opening, Past, Place, Posting, Relation, Run, Segment,
+        Terms,
+    },
+    sync::{Mutex, MutexGuard, Ordering, lock},
+};
+
+/// What an account on a journal has besides.
+pub(crate) struct Journaled<MI: Metric> {
+    pub(crate) books: Books,
+    pub(crate) place: Place,
+    /// At which distances charges are written down, the cap's first.
+    pub(crate) distances: Vec<MI::Distance>,
+    /// Under a sequential account, held from before a launch is settled until its function runs: otherwise the next launch
+    /// moves the turn while this one waits to be written down, and it is charged and never runs.
+    gate: Mutex<()>,
+}
+
+/// Where an account is opened.
+pub(crate) struct Spot<'a, MI: Metric> {
+    pub(crate) books: &'a Books,
+    pub(crate) parent: Option<Place>,
+    pub(crate) segment: Segment,
+    pub(crate) relation: Relation,
+    pub(crate) metric: &'a MI,
+    pub(crate) distances: Vec<MI::Distance>,
+}
+
+/// What an account is made of.
+pub(crate) struct Made<MI: Metric, R: Tallied> {
+    pub(crate) label: Arc<str>,
+    pub(crate) rule: R,
+    pub(crate) cap: Option<Cap<MI, R>>,
+    pub(crate) quota: u32,
+    pub(crate) parent: Option<Parent<MI, R::Child>>,
+}
+
+impl<MI: Metric, R: Tallied> Made<MI, R> {
+    pub(crate) fn account(self) -> Result<Account<MI, R>, OpenError> {
+        let Self {
+            label,
+            rule,
+            cap,
+            quota,
+            parent,
+        } = self;
+        Account::new(label, rule, cap, quota, parent)
+    }
+
+    /// The account at this spot: the one that is open, or a new one with everything charged that was charged before.
+    pub(crate) fn account_on(self, spot: Spot<'_, MI>) -> Result<Arc<Account<MI, R>>, OpenError> {
+        let account = self.account()?;
+        let terms = guarded(|| account.terms(&spot)).map_err(|_| panicked(&account))??;
+        let Spot {
+            books,
+            parent,
+            segment,
+            distances,
+            ..
+        } = spot;
+        if matches!(&segment, Segment::Name(name) | Segment::Partition { name, .. } if name.is_empty())
+        {
+            let what = "a session on a ledger".into();
+            return Err(JournalError::Unnamed { what }.into());
+        }
+        let opening = Opening {
+            parent,
+            segment,
+            terms: Terms::Account(terms),
+        };
+        books.open(&opening, |place, past| {
+            let journaled = Journaled {
+                books: books.clone(),
+                place,
+                distances,
+                gate: Mutex::new(()),
+            };
+            let account = Account {
+                journaled: Some(Box::new(journaled)),
+                ..account
+            };
+            let restored = guarded(|| account.restore(&past)).map_err(|_| panicked(&account))?;
+            restored?;
+            Ok(account)
+        })
+    }
+}
+
+fn panicked<MI: Metric, R: Tallied>(account: &Account<MI, R>) -> OpenError {
+    OpenError::RulePanicked {
+        account: account.label.to_string(),
+    }
+}
+
+fn stored(
+    what: impl FnOnce() -> String,
+    name: Option<Name>,
+    method: &'static str,
+) -> Result<Name, JournalError> {
+    name.ok_or_else(|| JournalError::NotStorable {
+        what: what(),
+        method,
+    })
+}
+
+impl<MI: Metric, R: Tallied> Account<MI, R> {
+    fn terms(&self, spot: &Spot<'_, MI>) -> Result<AccountTerms, JournalError> {
+        let distance = |d_in: &MI::Distance| {
+            d_in.written().ok_or_else(|| JournalError::NotStorable {
+                what: format!("the distance {d_in}"),
+                method: "`Distance::written`",
+            })
+        };
+        let budget = match &self.cap {
+            None => None,
+            Some(cap) => Some(
+                cap.budget
+                    .written()
+                    .ok_or_else(|| JournalError::NotStorable {
+                        what: format!("the budget {}", cap.budget),
+                        method: "`Loss::written`",
+                    })?,
+            ),
+        };
+        let (rule, measure, metric) = (&self.rule, &self.measure, spot.metric);
+        Ok(AccountTerms {
+            relation: spot.relation.clone(),
+            rule: stored(|| format!("the rule {rule:?}"), rule.name(), "`Rule::name`")?,
+            measure: stored(
+                || format!("the measure {measure:?}"),
+                measure.name(),
+                "`Measure::name`",
+            )?,
+            metric: stored(
+                || format!("the metric {metric:?}"),
+                metric.name(),
+                "`Metric::name`",
+            )?,
+            distances: spot
+                .distances
+                .iter()
+                .map(distance)
+                .collect::<Result<_, _>>()?,
+            budget,
+            halting: self.cap.as_ref().is_some_and(|cap| cap.halting),
+            quota: self.quota,
+            sequential: self.sequence.is_some(),
+        })
+    }
+
+    pub(crate) fn journaled(&self) -> Option<&Journaled<MI>> {
+        self.journaled.as_deref()
+    }
+
+    /// Charges what was charged before, to this account only: those above have postings of their own. Nobody is asked.
+    fn restore(&self, past: &Past) -> Result<(), OpenError> {
+        let Some(journaled) = &self.journaled else {
+            return Ok(());
+        };
+        let mut bills: HashMap<*const _, Bill<MI, R::Child>> = HashMap::new();
+        for Run { launch, count } in &past.runs {
+            let bill = match bills.get(&Arc::as_ptr(launch)) {
+                Some(bill) => bill.clone(),
+                None => {
+                    let (description, posted) = &**launch;
+                    let at = (&*journaled.distances, &journaled.books);
+                    let bill = Bill::recorded(description, &self.measure, at, posted)?;
+                    bills.insert(Arc::as_ptr(launch), bill.clone());
+                    bill
+                }
+            };
+            self.restore_run(&bill, *count)?;
+        }
+        lock(&self.book).halted = past.halted;
+        Ok(())
+    }
+
+    fn restore_run(&self, bill: &Bill<MI, R::Child>, count: u64) -> Result<(), OpenError> {
+        let damaged = |why: &str| OpenError::from(JournalError::Damaged(why.into()));
+        let quote = match &self.cap {
+            Some(cap) => Some(
+                bill.quoted(&cap.d_in)
+                    .map_err(|error| damaged(&error.to_string()))?,
+            ),
+            None => None,
+        };
+        let mut book = lock(&self.book);
+        let launched = self.launched.load(Ordering::Relaxed).checked_add(count);
+        let launched = launched.ok_or_else(|| damaged("too many launches"))?;
+        if let Some(quote) = &quote {
+            let after = book.spent.after(quote, count, &self.zero);
+            let mut after = after.map_err(|_| damaged("its parts contradict each other"))?;
+            book.spent.make_room(&mut after);
+            book.spent.commit(&mut after);
+        }
+        let entry = book.launches.entry(bill, None);
+        let entry = entry.ok_or_else(|| damaged("too many launches"))?;
+        book.launches.record(entry, bill, count);
+        self.launched.store(launched, Ordering::Release);
+        Ok(())
+    }
+
+    /// What this account is charged for a launch, to be written down. Maps are asked: nothing is locked.
+    pub(super) fn posting(
+        &self,
+        bill: &Bill<MI, R::Child>,
+    ) -> Result<Option<Posting>, LaunchError> {
+        let Some(journaled) = &self.journaled else {
+            return Ok(None);
+        };
+        Ok(Some(Posting {
+            account: journaled.place,
+            price: bill.posted(&journaled.distances)?,
+        }))
+    }
+
+    /// The gate of this account, if its launches have to wait for one another.
+    pub(super) fn gate(&self) -> Option<MutexGuard<'_, ()>> {
+        match (&self.journaled, &self.sequence) {
+            (Some(journaled), Some(_)) => Some(lock(&journaled.gate)),
+            _ => None,
+        }
+    }
+}

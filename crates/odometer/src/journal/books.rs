@@ -1,0 +1,193 @@
+//! A journal, and the accounts that are open on it in this process.
+
+use std::{
+    any::Any,
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Weak},
+};
+
+use queryable::{AskError, Root, guarded};
+
+use crate::{
+    account::bill::GroupId,
+    error::OpenError,
+    journal::{Draft, Journal, JournalError, Opening, Past, Place, Record, Written},
+    sync::{Mutex, lock},
+};
+
+/// A journal with the sessions that are open on it. Opening a path that is open gives the same account: two accounts of one
+/// budget would both spend it. A clone is the same books.
+///
+/// ```
+/// use measures::{Basic, PrivacyMap, PureDp};
+/// use odometer::journal::{Books, Memory};
+/// use odometer::{Measurement, Odometer, Records};
+/// let records = Records::<i64>::new();
+/// let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
+/// let organisation = Odometer::new(records, Basic::new(PureDp)).named("the organisation");
+///
+/// let journal = Memory::new(); // yours is on disk
+/// let session = organisation.filter_on(&Books::new(journal.clone()), 1, "1", vec![1, 2, 3])?;
+/// session.launch(&query)?; // written down before it ran
+/// drop(session);
+///
+/// let again = Books::new(Memory::replaying(&journal.records())?);
+/// let session = organisation.filter_on(&again, 1, "1", vec![1, 2, 3])?;
+/// assert_eq!(session.remaining(1)?, Some("0.6".parse()?)); // a restart refunds nothing
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Books(Arc<Inner>);
+
+struct Inner {
+    journal: Box<dyn Journal>,
+    /// Coins for tests; otherwise the operating system's.
+    coins: Option<Root>,
+    open: Mutex<HashMap<Place, Weak<dyn Any + Send + Sync>>>,
+    groups: Mutex<HashMap<Place, GroupId>>,
+    /// Why nothing is written any more.
+    closed: Mutex<Option<String>>,
+}
+
+impl Books {
+    /// The books of this journal. It is taken whole: two books of one journal would spend its budgets twice.
+    pub fn new(journal: impl Journal) -> Self {
+        Self::with_coins(Box::new(journal), None)
+    }
+
+    /// Books whose sessions draw from this root. **Only for tests:** after a restart a seeded root gives the same noise again,
+    /// and whoever has both answers has the data.
+    pub fn with_repeated_coins_for_tests(journal: impl Journal, root: &Root) -> Self {
+        Self::with_coins(Box::new(journal), Some(root.clone()))
+    }
+
+    fn with_coins(journal: Box<dyn Journal>, coins: Option<Root>) -> Self {
+        Self(Arc::new(Inner {
+            journal,
+            coins,
+            open: Mutex::new(HashMap::new()),
+            groups: Mutex::new(HashMap::new()),
+            closed: Mutex::new(None),
+        }))
+    }
+
+    pub(crate) fn root(&self) -> Result<Root, AskError> {
+        match &self.0.coins {
+            Some(root) => Ok(root.clone()),
+            None => Root::from_os(),
+        }
+    }
+
+    /// The partition at this place, for accounts.
+    pub(crate) fn group(&self, place: Place) -> GroupId {
+        let mut groups = lock(&self.0.groups);
+        groups
+            .entry(place)
+            .or_insert_with(|| GroupId::at(place))
+            .clone()
+    }
+
+    /// What is open at a place, or what `make` makes of its past.
+    pub(crate) fn open<T: Any + Send + Sync>(
+        &self,
+        opening: &Opening,
+        make: impl FnOnce(Place, Past) -> Result<T, OpenError>,
+    ) -> Result<Arc<T>, OpenError> {
+        let mut open = lock(&self.0.open);
+        let (place, past) = self.ask(|journal| journal.open(opening))?;
+        if let Some(there) = open.get(&place).and_then(Weak::upgrade) {
+            // The terms are the same, so the types are, unless somebody gave one name to two things.
+            let same_name = || JournalError::NotStorable {
+                what: "one of two rules or metrics of the same name".into(),
+                method: "`name`, with a name of its own",
+            };
+            return Ok(there.downcast().map_err(|_| same_name())?);
+        }
+        let made = Arc::new(make(place, past)?);
+        open.retain(|_, there| there.strong_count() > 0);
+        let there: Arc<dyn Any + Send + Sync> = made.clone();
+        open.insert(place, Arc::downgrade(&there));
+        Ok(made)
+    }
+
+    /// The place of something that is nothing in this process, such as a partition.
+    pub(crate) fn place(&self, opening: &Opening) -> Result<Place, JournalError> {
+        Ok(self.ask(|journal| journal.open(opening))?.0)
+    }
+
+    pub(crate) fn draft(&self, record: Record) -> Result<Drafted, JournalError> {
+        let draft = self.ask(|journal| journal.draft(record))?;
+        Ok(Drafted {
+            books: self.clone(),
+            draft,
+        })
+    }
+
+    /// Waits until everything that was staged is written down.
+    pub(crate) fn flush(&self) -> Result<(), JournalError> {
+        self.ask(|journal| journal.flush())
+    }
+
+    /// Journals are somebody's code. One that panics writes nothing any more.
+    fn ask<X>(
+        &self,
+        ask: impl FnOnce(&dyn Journal) -> Result<X, JournalError>,
+    ) -> Result<X, JournalError> {
+        if let Some(reason) = lock(&self.0.closed).clone() {
+            return Err(JournalError::Closed { reason });
+        }
+        match guarded(|| ask(&*self.0.journal)) {
+            Ok(answer) => answer,
+            Err(_) => Err(self.close("it panicked")),
+        }
+    }
+
+    /// Nothing is written from now on.
+    #[cold]
+    fn close(&self, reason: &str) -> JournalError {
+        let mut closed = lock(&self.0.closed);
+        let reason = closed.get_or_insert_with(|| reason.into()).clone();
+        JournalError::Closed { reason }
+    }
+}
+
+/// A draft that closes the books when it is in doubt.
+pub(crate) struct Drafted {
+    books: Books,
+    draft: Box<dyn Draft>,
+}
+
+impl Drafted {
+    /// Stages it, under the accounts' locks.
+    pub(crate) fn stage(&mut self) -> Result<(), JournalError> {
+        // Another launch may be in doubt since this was drafted.
+        if let Some(reason) = lock(&self.books.0.closed).clone() {
+            return Err(JournalError::Closed { reason });
+        }
+        match guarded(|| self.draft.stage()) {
+            Ok(staged) => staged,
+            // Staged or not: nothing is written after it.
+            Err(_) => Err(self.books.close("it panicked")),
+        }
+    }
+
+    /// Waits until it is written down. Whatever goes wrong leaves it in doubt.
+    pub(crate) fn wait(self) -> Result<Written, JournalError> {
+        let Self { books, draft } = self;
+        match guarded(|| draft.wait()) {
+            Ok(Ok(written)) => Ok(written),
+            Ok(Err(error)) => {
+                books.close("a record is in doubt");
+                Err(error)
+            }
+            Err(_) => Err(books.close("it panicked")),
+        }
+    }
+}
+
+impl fmt::Debug for Books {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Books")
+    }
+}

@@ -1,0 +1,180 @@
+//! Launches of sessions on a ledger: each is written down before it runs, and can be asked for by its key.
+
+use std::sync::Arc;
+
+use measures::Tallied;
+use queryable::{AskError, Scope, Turn};
+
+use super::Session;
+use crate::{
+    account::ascent::Kind,
+    account::durable::{Staged, unattached},
+    error::LaunchError,
+    journal::{JournalError, Receipt, Written},
+    measurement::{Head, Measurement},
+    space::Space,
+    sync::MutexGuard,
+};
+
+/// An answer, and where its charge is written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipted<A> {
+    /// What the launch answered.
+    pub answer: A,
+    /// Its record.
+    pub receipt: Receipt,
+}
+
+/// A launch with a key: see [`Session::request`].
+pub struct KeyedLaunch<'a, S: Space, R: Tallied> {
+    session: &'a Session<S, R>,
+    key: String,
+}
+
+impl<S: Space, R: Tallied> KeyedLaunch<'_, S, R> {
+    /// As [`Session::launch`], once for all times.
+    ///
+    /// # Errors
+    /// As there, and [`LaunchError::AlreadyCharged`] if it was launched before.
+    pub fn launch<A: 'static>(
+        self,
+        measurement: &Measurement<S, R::Child, A>,
+    ) -> Result<Receipted<A>, LaunchError> {
+        self.session.receipted(Some(self.key), measurement)
+    }
+}
+
+impl<S: Space, R: Tallied> Session<S, R> {
+    /// A launch with a key of your choice, for whoever has to try again after a crash or a time-out: the same key is never run
+    /// twice, which would be a second sample. Keys belong to the session, and survive restarts. Only on a ledger.
+    ///
+    /// ```
+    /// # use measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometer::journal::{Books, Memory};
+    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # let records = Records::<i64>::new();
+    /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
+    /// # let books = Books::new(Memory::new());
+    /// let session = Odometer::new(records, Basic::new(PureDp)).filter_on(&books, 1, "1", vec![1, 2, 3])?;
+    /// let first = session.request("monday").launch(&query)?;
+    /// let again = session.request("monday").launch(&query);
+    /// assert!(matches!(again, Err(LaunchError::AlreadyCharged { receipt, .. }) if receipt == first.receipt));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn request(&self, key: impl Into<String>) -> KeyedLaunch<'_, S, R> {
+        KeyedLaunch {
+            session: self,
+            key: key.into(),
+        }
+    }
+
+    /// As [`launch`](Self::launch), with the record of the charge. Only on a ledger.
+    ///
+    /// # Errors
+    /// As there, and [`LaunchError::Journal`] if the session is on no ledger.
+    pub fn launch_receipted<A: 'static>(
+        &self,
+        measurement: &Measurement<S, R::Child, A>,
+    ) -> Result<Receipted<A>, LaunchError> {
+        self.receipted(None, measurement)
+    }
+
+    /// Launches several measurements in order: on a ledger, all of them are charged before the first is waited for, so that
+    /// they are written down together. Not under a sequential account on a ledger, where only the newest would answer.
+    ///
+    /// ```
+    /// # use measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometer::journal::{Books, Memory};
+    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # let records = Records::<i64>::new();
+    /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
+    /// # let books = Books::new(Memory::new());
+    /// let session = Odometer::new(records, Basic::new(PureDp)).filter_on(&books, 1, "1", vec![1, 2, 3])?;
+    /// let answers = session.launch_all(&[query.clone(), query.clone(), query]);
+    /// assert!(answers[0].is_ok() && answers[1].is_ok() && answers[2].is_err()); // 1.2 would be too much
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn launch_all<A: 'static>(
+        &self,
+        measurements: &[Measurement<S, R::Child, A>],
+    ) -> Vec<Result<A, LaunchError>> {
+        if self.account.journaled().is_none() {
+            return measurements.iter().map(|each| self.launch(each)).collect();
+        }
+        let staged = measurements.iter().map(|each| self.stage(each.head()));
+        let staged: Vec<_> = staged.collect();
+        let written = |staged: Result<Staged, LaunchError>| {
+            let Staged { turns, draft } = staged?;
+            draft.wait().map_err(LaunchError::in_doubt)?;
+            Ok::<_, LaunchError>(turns)
+        };
+        let written: Vec<_> = staged.into_iter().map(written).collect();
+        let launched = measurements.iter().zip(written);
+        let run = |(each, turns): (&Measurement<S, R::Child, A>, Result<_, _>)| {
+            let run = |data: &_, scope: &mut Scope<'_>| each.run(data, scope);
+            self.run_charged(turns?, Vec::new(), run)
+        };
+        launched.map(run).collect()
+    }
+
+    fn stage(&self, head: &Head<S, R::Child>) -> Result<Staged, LaunchError> {
+        self.check(head)?;
+        if !self.account.gates().is_empty() {
+            let why = "launches under a sequential account cannot be charged together: launch them one by one";
+            return Err(JournalError::Unsupported(why.into()).into());
+        }
+        self.account.settle_durably(head.bill(), Kind::Plain, None)
+    }
+
+    fn receipted<A: 'static>(
+        &self,
+        key: Option<String>,
+        measurement: &Measurement<S, R::Child, A>,
+    ) -> Result<Receipted<A>, LaunchError> {
+        if self.account.journaled().is_none() {
+            return Err(unattached());
+        }
+        let run = |data: &_, scope: &mut Scope<'_>| measurement.run(data, scope);
+        let (answer, written) = self.launch_durably(Kind::Plain, key, measurement.head(), run)?;
+        Ok(Receipted {
+            answer,
+            receipt: written.receipt,
+        })
+    }
+
+    /// Launches what has this head, and writes it down before it runs.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn launch_durably<A>(
+        &self,
+        kind: Kind,
+        key: Option<String>,
+        head: &Head<S, R::Child>,
+        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
+    ) -> Result<(A, Written), LaunchError> {
+        self.check(head)?;
+        let gates = self.account.gates();
+        let Staged { turns, draft } = self.account.settle_durably(head.bill(), kind, key)?;
+        let written = draft.wait().map_err(LaunchError::in_doubt)?;
+        Ok((self.run_charged(turns, gates, run)?, written))
+    }
+
+    /// Runs what was charged. The gates are passed when it has begun.
+    fn run_charged<A>(
+        &self,
+        turns: Vec<Turn>,
+        gates: Vec<MutexGuard<'_, ()>>,
+        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
+    ) -> Result<A, LaunchError> {
+        let run = |scope: &mut Scope<'_>| {
+            drop(gates);
+            run(self.data.get()?, scope)
+        };
+        let answer = self.root.run(turns, run);
+        // Whatever it answers: a function may not have passed the failure on.
+        if self.fuse.is_blown() {
+            return Err(LaunchError::Stopped { charged: true });
+        }
+        answer.map_err(LaunchError::Failed)
+    }
+}
