@@ -55,6 +55,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             rule: self.rule().clone(),
             cap,
             quota: self.most_measurements(),
+            messages: self.most_messages(),
             parent: None,
         };
         let account = made.account_on(Spot {

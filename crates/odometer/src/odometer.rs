@@ -106,6 +106,10 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         self.watch.as_ref()
     }
 
+    pub(crate) fn most_messages(&self) -> u64 {
+        self.messages
+    }
+
     pub(crate) fn most_measurements(&self) -> u32 {
         self.quota
     }

@@ -93,6 +93,11 @@ pub(crate) struct Step {
     pub(crate) units: Vec<u32>,
 }
 
+/// A question for what remains, as accounts of this metric see it. For a cap at this distance: is it charged the loss that a
+/// launch has at the distance which was asked about? Then the parts that the launch would be in, the outermost first, each
+/// of them priced at one unit. Stability maps answer it, so it is asked with nothing locked.
+pub(crate) type Asked<'a, MI> = &'a dyn Fn(&<MI as Metric>::Distance) -> Option<Vec<Step>>;
+
 impl Step {
     /// At how many numbers of units a launch below this step is priced.
     pub(crate) fn sizes(&self) -> usize {

@@ -7,11 +7,10 @@ use std::{
 };
 
 use measures::{Metric, Tallied};
-use queryable::Turn;
 
 use crate::{
     account::Account,
-    account::ascent::{Kind, Launch, Settled},
+    account::ascent::{Kind, Launch, Settled, Terms},
     account::bill::Bill,
     error::LaunchError,
     journal::{Books, Drafted, JournalError, Place, Posting, Record, Settlement},
@@ -93,7 +92,7 @@ impl<'a> Drafting<'a> {
 
 /// A launch that was charged, and will be written down.
 pub(crate) struct Staged {
-    pub(crate) turns: Vec<Turn>,
+    pub(crate) terms: Terms,
     pub(crate) draft: Drafted,
 }
 
@@ -115,12 +114,12 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             Cell::new(false),
         );
         let settled = self.settle_slowly(bill, &launch, &agreed);
-        let turns = match settled {
+        let terms = match settled {
             Err(error) if !agreed.get() => return Err(drafting.refused(*error)),
-            _ => launch.turns.take(),
+            _ => launch.terms(),
         };
         let draft = drafting.draft.take().ok_or_else(unattached)?;
-        Ok(Staged { turns, draft })
+        Ok(Staged { terms, draft })
     }
 
     /// Settles with all prices asked for before anybody locks.

@@ -45,6 +45,8 @@ pub(crate) struct Made<MI: Metric, R: Tallied> {
     pub(crate) rule: R,
     pub(crate) cap: Option<Cap<MI, R>>,
     pub(crate) quota: u32,
+    /// How many messages a launch answers at the most, where communication must be finite.
+    pub(crate) messages: u64,
     pub(crate) parent: Option<Parent<MI, R::Child>>,
 }
 
@@ -55,9 +57,11 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
             rule,
             cap,
             quota,
+            messages,
             parent,
         } = self;
-        Account::new(label, rule, cap, quota, parent)
+        let account = Account::new(label, rule, cap, quota, parent)?;
+        Ok(account.answering_at_most(messages))
     }
 
     /// The account at this spot: the one that is open, or a new one with everything charged that was charged before.

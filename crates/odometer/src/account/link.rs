@@ -11,10 +11,10 @@ use queryable::guarded;
 use crate::{
     account::addresses::AddressMap,
     account::ascent::{Below, Launch, Locked, Settled},
-    account::bill::{Bill, Step},
+    account::bill::{Asked, Bill, Step},
     account::contained::Contained,
     account::planning::{Copies, Planned, PlannedParent},
-    account::settling::{Asked, Parent, Payer},
+    account::settling::{Parent, Payer},
     error::LaunchError,
     remaining::Remaining,
     sync::{Mutex, MutexGuard, lock},

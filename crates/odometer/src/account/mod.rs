@@ -29,11 +29,11 @@ use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 
 pub(crate) use self::cap::Cap;
 use self::{
-    bill::{PartQuote, Quote, Step},
+    bill::{Asked, PartQuote, Quote, Step},
     journaled::Journaled,
     launches::Launches,
     readings::Readings,
-    settling::{Asked, Parent},
+    settling::Parent,
     tallies::Tallies,
 };
 use crate::{

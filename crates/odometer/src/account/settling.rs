@@ -19,7 +19,7 @@ use queryable::guarded;
 
 use crate::{
     account::ascent::{Below, Kind, Launch, Locked, Settled, Terms},
-    account::bill::{Bill, Quote, Step},
+    account::bill::{Asked, Bill, Quote},
     account::contained::Contained,
     account::durable::Drafting,
     account::launches::Entry,
@@ -64,11 +64,6 @@ pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
         below: Remaining<M::Loss>,
     ) -> Result<Remaining<M::Loss>, LaunchError>;
 }
-
-/// A question for what remains, as accounts of this metric see it. For a cap at this distance: is it charged the loss that a
-/// launch has at the distance which was asked about? Then the parts that the launch would be in, the outermost first, each
-/// of them priced at one unit. Stability maps answer it, so it is asked with nothing locked.
-pub(crate) type Asked<'a, MI> = &'a dyn Fn(&<MI as Metric>::Distance) -> Option<Vec<Step>>;
 
 pub(crate) type Parent<MI, M> = Arc<dyn Payer<MI, M>>;
 

@@ -80,7 +80,7 @@ pub struct Partition<S: OfRecords, K, R: FilterRule> {
     /// The units are the distance times this.
     factor: Option<u32>,
     /// Its place on the ledger, if it is on one, and how keys are written there.
-    durable: Option<(Place, fn(&K) -> Key)>,
+    durable: Option<Written<K>>,
     /// Parts by their keys. A part that is asked for again is the same part.
     numbers: Mutex<HashMap<K, u64>>,
 }
@@ -177,7 +177,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         name: Option<Versioned<K>>,
         most: u32,
         factor: Option<u32>,
-    ) -> Result<Option<(Place, fn(&K) -> Key)>, OpenError> {
+    ) -> Result<Option<Written<K>>, OpenError> {
         let Some(journaled) = self.account().journaled() else {
             return Ok(None);
         };
@@ -198,6 +198,9 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         Ok(Some((place, key)))
     }
 }
+
+/// The place of a partition on a ledger, and how its keys are written there.
+type Written<K> = (Place, fn(&K) -> Key);
 
 /// What a partition is called on a ledger, and how its keys are written there.
 pub(crate) struct Versioned<K> {

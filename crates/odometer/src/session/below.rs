@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use measures::{Adaptive, Conversion, FilterRule, MAX_LINKS, Metric, Tallied};
-use queryable::guarded;
+use queryable::{DEFAULT_MESSAGES, guarded};
 
 use super::{Session, data::Data, nested::Nested, watch::Fused};
 use crate::{
@@ -143,6 +143,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
             rule,
             cap: None,
             quota: self.quota(),
+            messages: DEFAULT_MESSAGES,
             parent: Some(payer),
         }
     }

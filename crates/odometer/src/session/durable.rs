@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use measures::Tallied;
-use queryable::{AskError, Scope, Turn};
+use queryable::{AskError, Scope};
 
 use super::Session;
 use crate::{
-    account::ascent::Kind,
+    account::ascent::{Kind, Terms},
     account::durable::{Staged, unattached},
     error::LaunchError,
     journal::{JournalError, Receipt, Written},
@@ -104,15 +104,15 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let staged = measurements.iter().map(|each| self.stage(each.head()));
         let staged: Vec<_> = staged.collect();
         let written = |staged: Result<Staged, LaunchError>| {
-            let Staged { turns, draft } = staged?;
+            let Staged { terms, draft } = staged?;
             draft.wait().map_err(LaunchError::in_doubt)?;
-            Ok::<_, LaunchError>(turns)
+            Ok::<_, LaunchError>(terms)
         };
         let written: Vec<_> = staged.into_iter().map(written).collect();
         let launched = measurements.iter().zip(written);
-        let run = |(each, turns): (&Measurement<S, R::Child, A>, Result<_, _>)| {
+        let run = |(each, terms): (&Measurement<S, R::Child, A>, Result<_, _>)| {
             let run = |data: &_, scope: &mut Scope<'_>| each.run(data, scope);
-            self.run_charged(turns?, Vec::new(), run)
+            self.run_charged(terms?, Vec::new(), run)
         };
         launched.map(run).collect()
     }
@@ -154,15 +154,15 @@ impl<S: Space, R: Tallied> Session<S, R> {
     ) -> Result<(A, Written), LaunchError> {
         self.check(head)?;
         let gates = self.account.gates();
-        let Staged { turns, draft } = self.account.settle_durably(head.bill(), kind, key)?;
+        let Staged { terms, draft } = self.account.settle_durably(head.bill(), kind, key)?;
         let written = draft.wait().map_err(LaunchError::in_doubt)?;
-        Ok((self.run_charged(turns, gates, run)?, written))
+        Ok((self.run_charged(terms, gates, run)?, written))
     }
 
     /// Runs what was charged. The gates are passed when it has begun.
     fn run_charged<A>(
         &self,
-        turns: Vec<Turn>,
+        terms: Terms,
         gates: Vec<MutexGuard<'_, ()>>,
         run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
@@ -170,7 +170,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
             drop(gates);
             run(self.data.get()?, scope)
         };
-        let answer = self.root.run(turns, run);
+        let answer = terms.run(&self.root, run);
         // Whatever it answers: a function may not have passed the failure on.
         if self.fuse.is_blown() {
             return Err(LaunchError::Stopped { charged: true });

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use measures::{FilterRule, IntoLoss, LossError, RuleError, TotalLoss};
+use queryable::DEFAULT_MESSAGES;
 
 use crate::{
     account::Cap,
@@ -102,6 +103,7 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             rule,
             cap,
             quota,
+            messages: DEFAULT_MESSAGES,
             parent: Some(session.payer()),
         };
         session.child(session.space().clone(), session.data().clone(), made, spot)
