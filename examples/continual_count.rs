@@ -1,17 +1,18 @@
-//! How wrong is a count that is published at every step, for one and the same guarantee about each event? Three ways to
+//! How wrong is a count that is published at every step, for one and the same guarantee about each event? Old and new ways to
 //! add the noise, and their errors over time, as a picture. Run with `cargo run --release --example continual_count`.
 
 use std::error::Error;
 
 use odometry::measures::convert::zcdp_epsilon;
-use odometry::mechanisms::counter::Counter;
+use odometry::mechanisms::counter::{Counter, EndlessCounter, SquareRootCounter};
 use odometry::mechanisms::noise::Noise;
 use odometry::mechanisms::samplers::{DiscreteGaussian, DiscreteLaplace};
+use odometry::mechanisms::spend::{epsilon, rho};
 use odometry::queryable::{Machine, Root, Scope, machine};
 use plotters::prelude::*;
 
 const STEPS: usize = 1 << 14;
-const RUNS: usize = 100;
+const RUNS: usize = 40;
 const WINDOW: usize = 64;
 
 /// A way to count: its name, and the root mean square error in each window of time.
@@ -23,8 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(laplace.map().loss(&1u32.into())?.to_string(), "1");
     // The same ε with δ = 1e-6, for Gaussian noise.
     let gaussian = Counter::new(STEPS as u64, DiscreteGaussian::with_scale(18)?)?;
-    let epsilon = zcdp_epsilon(&gaussian.map().loss(&1u32.into())?, &"1e-6".parse()?);
-    let epsilon = epsilon.to_f64(odometry::exact::Round::Up);
+    let loss = gaussian.map().loss(&1u32.into())?;
+    let least = zcdp_epsilon(&loss, &"1e-6".parse()?).to_f64(odometry::exact::Round::Up);
+    // The best blocks for either loss, no horizon, and the square root of the sums.
+    let blocks = Counter::spending(STEPS as u64, epsilon(1))?;
+    let endless = EndlessCounter::spending(epsilon(1))?;
+    let square_root = SquareRootCounter::spending(STEPS as u64, rho(loss.value()))?;
     // Or noise on every update, which adds up.
     let each = DiscreteLaplace::new(1)?;
 
@@ -38,8 +43,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             errors(|| laplace.machine())?,
         ),
         (
-            format!("binary tree, Gaussian (ε = {epsilon:.2}, δ = 1e-6)"),
+            "best blocks, Laplace (ε = 1)".into(),
+            errors(|| blocks.machine())?,
+        ),
+        (
+            "no horizon, Laplace (ε = 1)".into(),
+            errors(|| endless.machine())?,
+        ),
+        (
+            format!("binary tree, Gaussian (ε = {least:.2}, δ = 1e-6)"),
             errors(|| gaussian.machine())?,
+        ),
+        (
+            format!("square root, Gaussian (ε = {least:.2}, δ = 1e-6)"),
+            errors(|| square_root.machine())?,
         ),
     ];
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/target/continual_count.svg");
@@ -83,10 +100,13 @@ where
 }
 
 fn plot(path: &str, lines: &[Line]) -> Result<(), Box<dyn Error>> {
-    const COLORS: [RGBColor; 3] = [
+    const COLORS: [RGBColor; 6] = [
         RGBColor(204, 121, 60),
         RGBColor(40, 90, 160),
+        RGBColor(110, 170, 230),
+        RGBColor(150, 100, 190),
         RGBColor(40, 140, 90),
+        RGBColor(140, 200, 90),
     ];
     let picture = SVGBackend::new(path, (960, 540)).into_drawing_area();
     picture.fill(&WHITE)?;

@@ -2,6 +2,7 @@
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
 mod accountant;
+mod accuracy;
 mod ask;
 mod audit;
 mod bridge;
@@ -83,6 +84,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         release::run,
     ),
     subcommand("samplers", "exact noise, and OpenDP's", samplers::run),
+    subcommand(
+        "accuracy",
+        "noise at the same loss, and the best known",
+        accuracy::run,
+    ),
     subcommand(
         "bridge",
         "OpenDP's Laplace bare, through our filter, and through OpenDP's",

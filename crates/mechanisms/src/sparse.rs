@@ -120,7 +120,7 @@ impl SparseVector {
     /// let together = Sensitivity::together(1)?;
     /// let svt = SparseVector::for_comparisons(1, together, 1, (1000, 0.05))?;
     /// assert_eq!(svt.loss(together).to_string(), "1");
-    /// assert!(svt.margin(1000, 0.05) < 12.6); // the split for unknown k: 13.0
+    /// assert!(svt.margin(1000, 0.05) < 12.6); // `for_epsilon` knows no k: 18.9
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
