@@ -26,9 +26,12 @@ use crate::measure::Effort;
 
 type Ratio = Result<f64, Box<dyn Error>>;
 
+/// What is measured, and how, in so many runs.
+type Row = (&'static str, fn(usize) -> Ratio);
+
 /// Prints the tables and the bar: ours over the best, so that less is better.
 pub fn run(effort: Effort) {
-    let rows: [(&str, fn(usize) -> Ratio); 6] = [
+    let rows: [Row; 6] = [
         ("select", select),
         ("counter_pure", counter_pure),
         ("counter_zcdp", counter_zcdp),
