@@ -26,6 +26,14 @@ pub enum AllowanceError {
         /// The bound.
         most: String,
     },
+    /// It would pass the filter's budget.
+    #[error("a loss of {asked} does not fit: {left}")]
+    Filter {
+        /// The loss.
+        asked: String,
+        /// What is left.
+        left: String,
+    },
     /// There is no theorem for streams in this measure.
     #[error(
         "its verification function is not first-pair consistent: in this measure only such mechanisms, and static data, \

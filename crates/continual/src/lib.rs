@@ -20,6 +20,7 @@ mod certified;
 mod compose;
 pub mod composite;
 mod error;
+mod filtered;
 mod game;
 pub mod laws;
 pub mod live;
@@ -37,6 +38,7 @@ pub use allowance::{
 pub use certified::{Certificate, Certified, coins};
 pub use compose::{Catalogue, ExtConComp, FixedMechanisms, Outcome, Request, Suitable};
 pub use error::{AllowanceError, PriceError};
+pub use filtered::Filtered;
 pub use game::{Identifier, Verifier};
 pub use pair::{Pair, StreamMessage};
 pub use slots::Slots;

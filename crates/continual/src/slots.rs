@@ -120,7 +120,7 @@ impl<L: Loss> Slots<L> {
     }
 }
 
-fn concurrent<R: Rule>() -> Result<(), PriceError> {
+pub(crate) fn concurrent<R: Rule>() -> Result<(), PriceError> {
     match R::INTERLEAVING {
         Interleaving::Sequential => Err(PriceError::Sequential),
         Interleaving::Concurrent | Interleaving::ConcurrentFinite => Ok(()),

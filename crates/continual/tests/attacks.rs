@@ -4,12 +4,12 @@ mod common;
 
 use auditor::{Direction, Factor, Input, Report, audit};
 use common::{
-    Ask, Bits, Seen, ask, create, everything, game, loss, m_delta, probability, ratio, response,
-    suitable, total_variation, two_messages,
+    Ask, Bits, Seen, ask, create, everything, game, letters, loss, m_delta, one_way, probability,
+    ratio, response, suitable, total_variation, two_messages,
 };
 use continual::{
     Allowance, ApproximateParallel, Catalogue, Certified, ConsistentParallel, FixedParameters,
-    Outcome, Pair, PureParallel, Static, verification,
+    Outcome, Pair, PureParallel, Static,
 };
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
@@ -193,21 +193,6 @@ fn pure_parts_cost_only_those_that_differ() {
     }
 }
 
-/// A or B by a fair coin, then x (with probability d) only for the matching bit. A, B, x, y are 0, 1, 2, 3.
-fn letters(n: u64, d: u64) -> impl Machine<Query = bool, Answer = u8> + 'static {
-    let x = Bit::new(probability(n, d));
-    let mut letter = None;
-    machine(move |bit: bool, scope: &mut Scope<'_>| match letter {
-        None => {
-            let b = scope.draw(&Bit::fair())?;
-            letter = Some(b);
-            Ok(u8::from(b))
-        }
-        Some(b) if b == bit => Ok(if scope.draw(&x)? { 2 } else { 3 }),
-        Some(_) => Ok(3),
-    })
-}
-
 /// With its loss (−ln(1 − d), d/2), for an identical first pair and then (0, 0), (1, 1) or (0, 1): not (1, 0).
 fn lettered(n: u64, d: u64) -> Bits<EpsilonDelta> {
     let epsilon = Exact::ratio(n.into(), d.into())
@@ -217,12 +202,9 @@ fn lettered(n: u64, d: u64) -> Bits<EpsilonDelta> {
     let loss =
         EpsilonDelta::new(epsilon, Exact::ratio(n.into(), 2 * u128::from(d)).unwrap()).unwrap();
     Catalogue::new(move |_: &u8| {
-        let one_way = verification(|pairs: &[Pair<bool>]| {
-            pairs.len() <= 2
-                && pairs.first().is_none_or(Pair::is_identical)
-                && pairs.get(1) != Some(&Pair::new(true, false))
-        });
-        Some(Certified::new(loss.clone(), one_way, move || letters(n, d)))
+        Some(Certified::new(loss.clone(), one_way(), move || {
+            letters(n, d)
+        }))
     })
 }
 

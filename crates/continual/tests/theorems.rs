@@ -2,46 +2,23 @@
 
 mod common;
 
-use auditor::{Factor, Input, Report, audit};
+use auditor::{Direction, Enclosure, Factor, Input, Report, audit};
 use common::{
-    Ask, Bits, Random, Seen, ask, create, everything, game, suitable, total_variation, two_messages,
+    Ask, Bits, Random, Seen, alone, ask, certified, create, everything, game, measured, random,
+    suitable, total_variation, two_messages,
 };
 use continual::{
-    Allowance, ApproximateParallel, Catalogue, Certified, ConsistentParallel, FixedParameters,
-    Identifier, Outcome, Pair, PureParallel, Static, SwapSymmetric, VerificationFunction, Verifier,
+    Allowance, ApproximateParallel, Catalogue, Certified, ConsistentParallel, Filtered,
+    FixedParameters, Outcome, PureParallel, Static, Unlimited,
 };
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
-use measures::{Basic, Epsilon, EpsilonDelta, PureDp, adaptive::ImprovedBasic};
+use measures::{
+    Adaptive, Basic, Epsilon, EpsilonDelta, PureDp, RenyiDp, Tradeoff, adaptive::ImprovedBasic,
+    fixed::TradeoffProduct,
+};
 use proptest::prelude::*;
-use queryable::{Chain, Root};
-
-fn pairs(_: &[queryable::Exchange<Pair<bool>, u8>]) -> Vec<Pair<bool>> {
-    let bits = [(false, false), (true, true), (false, true), (true, false)];
-    bits.map(|(zero, one)| Pair::new(zero, one)).to_vec()
-}
-
-/// The mechanism alone, against all adversaries.
-fn alone<F>(random: &Random, function: impl Fn() -> F + Sync) -> Report<Pair<bool>, u8>
-where
-    F: VerificationFunction<Message = bool>,
-{
-    let build = |input: Input, root: &Root| {
-        let mechanism = root.spawn(random.machine())?;
-        root.postprocess(
-            &mechanism,
-            Chain::new(Verifier::new(function()), Identifier::new(input)),
-        )
-    };
-    audit(build).asking(2, pairs).unwrap()
-}
-
-/// (ε, δ) of the mechanism at this factor, rounded up.
-fn measured(report: &Report<Pair<bool>, u8>, factor: &Factor) -> EpsilonDelta {
-    let delta = report.delta(factor).value().cloned().unwrap();
-    let epsilon = factor.epsilon().most;
-    EpsilonDelta::new(epsilon, Exact::from_rational(&delta, Round::Up).unwrap()).unwrap()
-}
+use queryable::Root;
 
 fn composed<W: Allowance>(
     catalogue: &Bits<W::Loss>,
@@ -63,8 +40,14 @@ fn composed<W: Allowance>(
             suitable(catalogue, allowance.clone()),
         )
     })
-    .asking(6, offer)
+    .asking(5, offer)
     .unwrap()
+}
+
+/// The Rényi divergence of this order, in the worse direction.
+fn worst<Q: Clone, A: Clone>(report: &Report<Q, A>, order: u64) -> Enclosure<Exact> {
+    let [one, other] = Direction::BOTH.map(|way| report.renyi(&order.into(), way).unwrap());
+    if one.least < other.least { other } else { one }
 }
 
 /// Not (1, 1): without it, half as many histories.
@@ -72,24 +55,8 @@ fn fewer(pair: &Ask) -> bool {
     *pair != ask(0, true, true) && *pair != ask(1, true, true)
 }
 
-fn random() -> impl Strategy<Value = Random> {
-    prop::collection::vec(1u64..6, 17).prop_map(Random)
-}
-
-fn certified<L: Clone + Send + Sync + 'static, F: SwapSymmetric<Message = bool>>(
-    parts: Vec<(Random, L)>,
-    function: impl Fn() -> F + Send + Sync + 'static,
-) -> Bits<L> {
-    Catalogue::new(move |name: &u8| {
-        let (random, loss) = parts.get(usize::from(*name))?.clone();
-        Some(Certified::swap_symmetric(loss, function(), move || {
-            random.machine()
-        }))
-    })
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3))]
+    #![proptest_config(ProptestConfig::with_cases(10))]
 
     /// \[HSV25\] Thm 4.12.
     #[test]
@@ -106,6 +73,70 @@ proptest! {
         let optimal = measures::fixed::Optimal::new(price.delta().clone()).unwrap();
         let price = slots.slots().compose(&optimal).unwrap();
         prop_assert!(!price.is_infinite() && report.claims(&price).unwrap().holds());
+    }
+
+    /// \[HSV25\] Thm 12.4: which mechanism is created next, and at which loss, depends on the answers; the filter lets as many
+    /// through as fit.
+    #[test]
+    fn filtered(one in random(), other in random(), t in 1u64..4) {
+        let factors = [Factor::new(t + 1, t).unwrap(), Factor::new(t + 3, t).unwrap()];
+        let reports = [&one, &other].map(|part| alone(part, two_messages));
+        // Each of two mechanisms with a loss at either factor: four names, chosen by what was heard.
+        let entry = |name: usize| {
+            let random = if name < 2 { &one } else { &other };
+            (random.clone(), measured(&reports[name / 2], &factors[name % 2]))
+        };
+        let catalogue = certified((0..4).map(entry).collect(), two_messages);
+        let losses: Vec<EpsilonDelta> = (0..4).map(|name| entry(name).1).collect();
+        // Room for the two smallest and no more.
+        let budget = ImprovedBasic.total_of(&losses[..2]).bound().clone();
+        let filter = Filtered::new(ImprovedBasic, budget.clone()).unwrap();
+        let offer = |history: &[Seen]| match history.last().map(|round| &round.answer) {
+            None => vec![create(0), create(2)],
+            Some(Ok(Outcome::Created(at))) => vec![ask(*at, false, true), ask(*at, true, false)],
+            Some(Ok(Outcome::Answer(answer))) => {
+                let named = create(answer % 2 * 2 + (history.len() % 2) as u8);
+                vec![named, ask(0, false, false), ask(0, false, true)]
+            }
+            Some(Err(_)) => vec![],
+        };
+        let report = audit(|input: Input, root: &Root| game(input, root, &catalogue, suitable(&catalogue, filter.clone())))
+            .asking(6, offer)
+            .unwrap();
+        prop_assert!(report.claims(filter.price()).unwrap().holds());
+        // Without the filter the same adversaries pass the budget, or nothing is told at all.
+        let free = audit(|input: Input, root: &Root| game(input, root, &catalogue, suitable(&catalogue, Unlimited::new())))
+            .asking(6, offer)
+            .unwrap();
+        prop_assert!(total_variation(&free) >= total_variation(&report));
+    }
+
+    /// \[HSV25\] Cor 13.4 and 13.8: Rényi losses of one order add up, fixed or under a filter.
+    #[test]
+    fn renyi(one in random(), other in random(), order in 2u64..5) {
+        let measure = RenyiDp::new(order.into()).unwrap();
+        let loss = |random: &Random| measure.loss(worst(&alone(random, two_messages), order).most);
+        let parts = vec![(one.clone(), loss(&one)), (other.clone(), loss(&other))];
+        let slots = FixedParameters::new(parts.iter().map(|(_, loss)| loss.clone()).collect());
+        let catalogue = certified(parts, two_messages);
+        let report = composed(&catalogue, &slots, [0, 1]);
+        let price = slots.slots().total(&Basic::new(measure.clone())).unwrap();
+        prop_assert!(worst(&report, order).least <= *price.epsilon());
+        let filter = Filtered::new(Basic::new(measure), price.clone()).unwrap();
+        let report = composed(&catalogue, &filter, [1, 0]);
+        prop_assert!(worst(&report, order).least <= *price.epsilon());
+    }
+
+    /// \[HSV25\] Cor 14.7: trade-off functions of mechanisms multiply, in any interleaving.
+    #[test]
+    fn tradeoffs(one in random(), other in random(), t in 1u64..4) {
+        let factor = Factor::new(t + 1, t).unwrap();
+        let loss = |random: &Random| Tradeoff::from_approx(&measured(&alone(random, two_messages), &factor));
+        let parts = vec![(one.clone(), loss(&one)), (other.clone(), loss(&other))];
+        let slots = FixedParameters::new(parts.iter().map(|(_, loss)| loss.clone()).collect());
+        let report = composed(&certified(parts, two_messages), &slots, [0, 1]);
+        let price = slots.slots().compose(&TradeoffProduct::default()).unwrap();
+        prop_assert!(report.claims(&price).unwrap().holds());
     }
 
     /// \[HSV25\] Cor 5.5: one of two copies differs, and costs what one costs.

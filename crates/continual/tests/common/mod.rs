@@ -1,13 +1,15 @@
 //! Mechanisms and games that the tests share.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use auditor::{Input, Report};
+use auditor::{Factor, Input, Report, audit};
 use continual::{
-    Allowance, Catalogue, EventLevel, ExtConComp, Identifier, Outcome, Pair, Request, Suitable,
-    VerificationFunction, Verifier,
+    Allowance, Catalogue, Certified, EventLevel, ExtConComp, Identifier, Outcome, Pair, Request,
+    Suitable, SwapSymmetric, VerificationFunction, Verifier, verification,
 };
 use dashu_ratio::RBig;
+use exact::{Exact, Round as Rounding};
 use measures::EpsilonDelta;
+use proptest::prelude::*;
 use queryable::{
     AskError, Chain, Exchange, Machine, Queryable, Root, Scope,
     coins::{Bit, Categorical, Probability},
@@ -130,4 +132,74 @@ impl Random {
             Ok(answer)
         })
     }
+}
+
+/// A or B by a fair coin, then x (with probability d) only for the matching bit. A, B, x, y are 0, 1, 2, 3.
+pub fn letters(n: u64, d: u64) -> impl Machine<Query = bool, Answer = u8> + 'static {
+    let x = Bit::new(probability(n, d));
+    let mut letter = None;
+    machine(move |bit: bool, scope: &mut Scope<'_>| match letter {
+        None => {
+            let b = scope.draw(&Bit::fair())?;
+            letter = Some(b);
+            Ok(u8::from(b))
+        }
+        Some(b) if b == bit => Ok(if scope.draw(&x)? { 2 } else { 3 }),
+        Some(_) => Ok(3),
+    })
+}
+
+/// An identical first pair and then (0, 0), (1, 1) or (0, 1): not (1, 0).
+pub fn one_way() -> impl VerificationFunction<Message = bool> {
+    verification(|pairs: &[Pair<bool>]| {
+        pairs.len() <= 2
+            && pairs.first().is_none_or(Pair::is_identical)
+            && pairs.get(1) != Some(&Pair::new(true, false))
+    })
+}
+
+/// Pairs for one mechanism.
+pub fn pairs(_: &[queryable::Exchange<Pair<bool>, u8>]) -> Vec<Pair<bool>> {
+    let bits = [(false, false), (true, true), (false, true), (true, false)];
+    bits.map(|(zero, one)| Pair::new(zero, one)).to_vec()
+}
+
+/// The mechanism alone, against all adversaries.
+pub fn alone<F>(random: &Random, function: impl Fn() -> F + Sync) -> Report<Pair<bool>, u8>
+where
+    F: VerificationFunction<Message = bool>,
+{
+    let build = |input: Input, root: &Root| {
+        let mechanism = root.spawn(random.machine())?;
+        root.postprocess(
+            &mechanism,
+            Chain::new(Verifier::new(function()), Identifier::new(input)),
+        )
+    };
+    audit(build).asking(2, pairs).unwrap()
+}
+
+/// (ε, δ) of the mechanism at this factor, rounded up.
+pub fn measured(report: &Report<Pair<bool>, u8>, factor: &Factor) -> EpsilonDelta {
+    let delta = report.delta(factor).value().cloned().unwrap();
+    let epsilon = factor.epsilon().most;
+    EpsilonDelta::new(epsilon, Exact::from_rational(&delta, Rounding::Up).unwrap()).unwrap()
+}
+
+/// Two answers to each of two messages, all with some probability.
+pub fn random() -> impl Strategy<Value = Random> {
+    prop::collection::vec(1u64..6, 17).prop_map(Random)
+}
+
+/// These mechanisms, by number.
+pub fn certified<L: Clone + Send + Sync + 'static, F: SwapSymmetric<Message = bool>>(
+    parts: Vec<(Random, L)>,
+    function: impl Fn() -> F + Send + Sync + 'static,
+) -> Bits<L> {
+    Catalogue::new(move |name: &u8| {
+        let (random, loss) = parts.get(usize::from(*name))?.clone();
+        Some(Certified::swap_symmetric(loss, function(), move || {
+            random.machine()
+        }))
+    })
 }

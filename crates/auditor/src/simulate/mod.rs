@@ -4,6 +4,9 @@
 //! For each history, part of its probability under input `b` is leaked: `y_b`, at most the worst excess that remains
 //! possible, summing to δ. What is left, `ν_b = p_b − y_b`, has ratios within `e^±ε`, so that it is a mixture of the two
 //! laws `ψ` given randomized response's answers. The simulator draws from these laws and never sees the input.
+//! The [lazy](lazy) one asks for the bit only when an answer first depends on it.
+
+mod lazy;
 
 use std::sync::Arc;
 
@@ -14,8 +17,15 @@ use queryable::{
     machine,
 };
 
+pub use lazy::{LazySimulator, Told, interactive_response};
+
 use crate::{
-    error::AuditError, explore::Heard, factor::Factor, graph::Graph, report::Report, system::Input,
+    error::AuditError,
+    explore::Heard,
+    factor::Factor,
+    graph::{Edge, Graph},
+    report::Report,
+    system::Input,
 };
 
 /// What randomized response RR_{ε,δ} tells about a bit (\[HSV25\] Def 2.3).
@@ -36,19 +46,28 @@ pub fn randomized_response(
     delta: &RBig,
     input: Input,
 ) -> Result<impl Machine<Query = (), Answer = InputResponse> + 'static, AuditError> {
+    let law = law(factor, delta, input)?;
+    Ok(queryable::once(move |(), scope: &mut Scope<'_>| {
+        scope.draw(&law)
+    }))
+}
+
+/// The law of RR_{ε,δ}.
+fn law(
+    factor: &Factor,
+    delta: &RBig,
+    input: Input,
+) -> Result<Categorical<InputResponse>, AuditError> {
     let t = factor.as_rational();
     let rest = RBig::ONE - delta;
     let truth = &rest * t / (RBig::ONE + t);
     let other = input.pick(Input::One, Input::Zero);
     let lie = rest - &truth;
-    let law = categorical(vec![
+    categorical(vec![
         (InputResponse::Leak(input), delta.clone()),
         (InputResponse::Noisy(input), truth),
         (InputResponse::Noisy(other), lie),
-    ])?;
-    Ok(queryable::once(move |(), scope: &mut Scope<'_>| {
-        scope.draw(&law)
-    }))
+    ])
 }
 
 fn categorical<T>(outcomes: Vec<(T, RBig)>) -> Result<Categorical<T>, AuditError> {
@@ -94,6 +113,13 @@ impl<Q, A> Report<Q, A> {
         Q: Clone,
         A: Clone,
     {
+        self.demand_private(factor, delta)?;
+        let leaked = leaked(&self.graph, factor.as_rational(), delta);
+        Ok(simulated(&self.graph, leaked, factor, delta))
+    }
+
+    /// Are the histories known one by one, and is the system (ε, δ)-private?
+    fn demand_private(&self, factor: &Factor, delta: &RBig) -> Result<(), AuditError> {
         self.demand_everything("the law of each history")?;
         if self.graph.merged {
             return Err(AuditError::Merged);
@@ -106,19 +132,28 @@ impl<Q, A> Report<Q, A> {
                 expected: "e^ε above 1 and δ between the system's δ(ε) and 1",
             });
         }
-        let leaked = leaked(&self.graph, factor.as_rational(), delta);
-        let nodes = self.graph.nodes.iter().zip(leaked).enumerate();
-        let simulated = nodes.map(|(at, (node, leaked))| Simulated {
-            noisy: noisy(&self.graph, at, &leaked, factor.as_rational(), delta),
-            leaked,
-            asked: node
-                .edges
-                .iter()
-                .map(|edge| (edge.query.clone(), edge.to.clone()))
-                .collect(),
-        });
-        Ok(Simulator(Arc::new(simulated.collect())))
+        Ok(())
     }
+}
+
+/// The laws of a simulator that leaks so much of each history.
+fn simulated<Q: Clone, A: Clone>(
+    graph: &Graph<Q, A>,
+    leaked: Vec<[RBig; 2]>,
+    factor: &Factor,
+    delta: &RBig,
+) -> Simulator<Q, A> {
+    let nodes = graph.nodes.iter().zip(leaked).enumerate();
+    let simulated = nodes.map(|(at, (node, leaked))| Simulated {
+        noisy: noisy(graph, at, &leaked, factor.as_rational(), delta),
+        leaked,
+        asked: node
+            .edges
+            .iter()
+            .map(|edge| (edge.query.clone(), edge.to.clone()))
+            .collect(),
+    });
+    Simulator(Arc::new(simulated.collect()))
 }
 
 /// The worst excess `L_b` that remains possible after each history (\[HSV25\] Def 10.2).
@@ -144,25 +179,37 @@ fn leaked<Q, A>(graph: &Graph<Q, A>, t: &RBig, delta: &RBig) -> Vec<[RBig; 2]> {
     leaked[0] = [delta.clone(), delta.clone()];
     for at in 0..graph.nodes.len() {
         for edge in &graph.nodes[at].edges {
-            // What is left for this answer: what this history has, less what earlier answers took and later ones need.
-            let mut left = leaked[at].clone();
-            for (_, child) in &edge.to {
-                left[0] -= &excess[0][*child];
-                left[1] -= &excess[1][*child];
-            }
-            for (_, child) in &edge.to {
-                let budget = [0, 1].map(|b| &left[b] + &excess[b][*child]);
-                let mass = [0, 1].map(|b| graph.masses.of(*child, b));
-                let slack = [0, 1].map(|b| &mass[b] - &mass[1 - b] / t);
-                let zero = budget[0].clone().min(&slack[0] + &budget[1] / t);
-                let zero = zero.min(mass[0].clone());
-                let one = budget[1].clone().min(&slack[1] + &zero / t);
-                left = [&budget[0] - &zero, &budget[1] - &one];
-                leaked[*child] = [zero, one];
-            }
+            share_out(graph, t, &excess, at, edge, &mut leaked);
         }
     }
     leaked
+}
+
+/// Shares out what is leaked of a history among the answers to a query.
+fn share_out<Q, A>(
+    graph: &Graph<Q, A>,
+    t: &RBig,
+    excess: &[Vec<RBig>; 2],
+    at: usize,
+    edge: &Edge<Q, A>,
+    leaked: &mut [[RBig; 2]],
+) {
+    // What is left for this answer: what this history has, less what earlier answers took and later ones need.
+    let mut left = leaked[at].clone();
+    for (_, child) in &edge.to {
+        left[0] -= &excess[0][*child];
+        left[1] -= &excess[1][*child];
+    }
+    for (_, child) in &edge.to {
+        let budget = [0, 1].map(|b| &left[b] + &excess[b][*child]);
+        let mass = [0, 1].map(|b| graph.masses.of(*child, b));
+        let slack = [0, 1].map(|b| &mass[b] - &mass[1 - b] / t);
+        let zero = budget[0].clone().min(&slack[0] + &budget[1] / t);
+        let zero = zero.min(mass[0].clone());
+        let one = budget[1].clone().min(&slack[1] + &zero / t);
+        left = [&budget[0] - &zero, &budget[1] - &one];
+        leaked[*child] = [zero, one];
+    }
 }
 
 /// The masses given the noisy answers: `ψ_b = (e^ε ν_b − ν_{1−b}) / ((1 − δ)(e^ε − 1))`.
@@ -179,6 +226,32 @@ fn noisy<Q, A>(
     let rest = [0, 1].map(|b| graph.masses.of(at, b) - &leaked[b]);
     let scale = (RBig::ONE - delta) * (t - RBig::ONE);
     [0, 1].map(|b| (t * &rest[b] - &rest[1 - b]) / &scale)
+}
+
+impl<Q: PartialEq, A> Simulated<Q, A> {
+    /// Draws the answer to a query given a response, with where it leads.
+    fn draw<'a>(
+        &'a self,
+        nodes: &'a [Self],
+        query: &Q,
+        response: InputResponse,
+        scope: &mut Scope<'_>,
+    ) -> Result<&'a (Heard<A>, usize), AskError> {
+        let answers = self.answers(query)?;
+        let all = self.mass(response);
+        let law = answers
+            .iter()
+            .map(|answer| (answer, nodes[answer.1].mass(response) / all))
+            .collect();
+        let law = categorical(law).map_err(|why| AskError::failed(why.to_string()))?;
+        scope.draw(&law)
+    }
+
+    fn answers(&self, query: &Q) -> Result<&Onwards<A>, AskError> {
+        let asked = self.asked.iter().find(|(known, _)| known == query);
+        let (_, answers) = asked.ok_or_else(|| AskError::invalid("it was not audited"))?;
+        Ok(answers)
+    }
 }
 
 impl<Q, A> Simulated<Q, A> {
@@ -213,15 +286,7 @@ where
         let nodes = Arc::clone(&self.0);
         let mut at = 0;
         Ok(machine(move |query: Q, scope: &mut Scope<'_>| {
-            let asked = nodes[at].asked.iter().find(|(known, _)| *known == query);
-            let (_, answers) = asked.ok_or_else(|| AskError::invalid("it was not audited"))?;
-            let all = nodes[at].mass(response);
-            let law = answers
-                .iter()
-                .map(|answer| (answer, nodes[answer.1].mass(response) / all))
-                .collect();
-            let law = categorical(law).map_err(|why| AskError::failed(why.to_string()))?;
-            let (answer, next): &(Heard<A>, usize) = scope.draw(&law)?;
+            let (answer, next) = nodes[at].draw(&nodes, &query, response, scope)?;
             at = *next;
             answer.clone()
         }))
