@@ -1,23 +1,29 @@
 //! The shape of the library: files that hold one idea, signatures that can be read, one thing per public name.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// The programs in a folder, by their places from another one.
+fn visit(folder: &Path, from: &Path, files: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            visit(&path, from, files);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            let place = path.strip_prefix(from).unwrap().display().to_string();
+            files.push((place, std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
 
 /// The library's own files: no tests, no benchmarks, nothing that only compiles other crates again.
 fn library() -> Vec<(String, String)> {
-    fn visit(folder: &Path, from: &Path, files: &mut Vec<(String, String)>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            if path.is_dir() {
-                visit(&path, from, files);
-            } else if name.ends_with(".rs") && name != "tests.rs" {
-                let place = path.strip_prefix(from).unwrap().display().to_string();
-                files.push((place, std::fs::read_to_string(&path).unwrap()));
-            }
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let root = repository().join("crates");
     let mut files = Vec::new();
     for crate_ in std::fs::read_dir(&root).unwrap() {
         let folder = crate_.unwrap().path();
@@ -104,4 +110,74 @@ fn no_public_name_means_two_things() {
     places.remove("Sealed");
     places.retain(|_, places| places.len() > 1);
     assert!(places.is_empty(), "{places:#?}");
+}
+
+const CRATES: [&str; 9] = [
+    "accountant",
+    "auditor",
+    "continual",
+    "exact",
+    "measures",
+    "mechanisms",
+    "odometer",
+    "opendp_bridge",
+    "queryable",
+];
+
+/// Is one of our crates named by itself, and not as a module of the facade?
+fn names_a_crate(line: &str) -> bool {
+    let alone =
+        |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c));
+    let used = |name: &&str| {
+        let path = format!("{name}::");
+        line.match_indices(&path).any(|(at, _)| alone(at))
+    };
+    CRATES.iter().any(|name| used(&name))
+}
+
+/// The code in documentation comments.
+fn documented(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    text.lines().filter_map(move |line| {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or(line.strip_prefix("//!"));
+        let Some(comment) = comment.map(str::trim_start) else {
+            fenced = false;
+            return None;
+        };
+        if comment.starts_with("```") {
+            fenced = !fenced;
+            return None;
+        }
+        fenced.then_some(comment)
+    })
+}
+
+#[test]
+fn examples_are_written_as_a_user_of_the_facade_writes_them() {
+    let mut seen = 0;
+    for (place, text) in library() {
+        for line in documented(&text) {
+            seen += 1;
+            assert!(
+                !names_a_crate(line),
+                "{place}: write `odometry::…` in {line}"
+            );
+        }
+    }
+    assert!(seen > 1000, "examples were found: {seen}");
+    let mut examples = Vec::new();
+    visit(&repository().join("examples"), &repository(), &mut examples);
+    assert!(examples.len() > 7, "{}", examples.len());
+    for (place, text) in examples {
+        for line in text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
+            assert!(
+                !names_a_crate(line),
+                "{place}: write `odometry::…` in {line}"
+            );
+        }
+    }
 }

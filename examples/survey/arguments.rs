@@ -1,6 +1,6 @@
 //! What was typed.
 
-use measures::Epsilon;
+use odometry::measures::Epsilon;
 
 /// How to call it.
 pub const USAGE: &str = "usage: survey [--csv FILE --column NAME --budget EPSILON]

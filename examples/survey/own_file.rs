@@ -3,16 +3,16 @@
 
 use std::{path::Path, time::Instant};
 
-use exact::{Exact, Round};
-use measures::{Basic, Epsilon, PureDp};
-use odometer::Odometer;
+use odometry::exact::{Exact, Round};
+use odometry::measures::{Basic, Epsilon, PureDp};
+use odometry::odometer::Odometer;
+use odometry::opendp_bridge::{BridgeError, calibrated, measurement, space, theirs::Pure};
 use opendp::{
     domains::{AtomDomain, VectorDomain},
     measurements::{make_laplace, make_private_quantile},
     metrics::{AbsoluteDistance, SymmetricDistance},
     transformations::{make_clamp, make_count, make_sum},
 };
-use opendp_bridge::{BridgeError, calibrated, measurement, space, theirs::Pure};
 
 use crate::{
     Problem, csv,

@@ -1,6 +1,10 @@
 //! The questions: OpenDP's transformations and measurements, through the bridge.
 
-use measures::PureDp;
+use odometry::measures::PureDp;
+use odometry::opendp_bridge::{
+    BridgeError, Imported, ImportedTransformation, calibrated, measurement, theirs::Pure,
+    total_transformation,
+};
 #[allow(
     deprecated,
     reason = "OpenDP wants Polars instead, which this example does not need"
@@ -16,10 +20,6 @@ use opendp::{
         make_cast_default, make_clamp, make_count, make_count_by_categories, make_impute_constant,
         make_mean, make_resize, make_sum,
     },
-};
-use opendp_bridge::{
-    BridgeError, Imported, ImportedTransformation, calibrated, measurement, theirs::Pure,
-    total_transformation,
 };
 
 use crate::people::COLUMNS;

@@ -2,12 +2,12 @@
 
 use std::{fs, time::Instant};
 
-use measures::{Basic, Epsilon, PureDp, SymmetricDistance as Records};
-use mechanisms::sparse::{Above, Sensitivity, SparseVector};
-use odometer::Odometer;
+use odometry::measures::{Basic, Epsilon, PureDp, SymmetricDistance as Records};
+use odometry::mechanisms::sparse::{Above, Sensitivity, SparseVector};
+use odometry::odometer::Odometer;
+use odometry::opendp_bridge::{OpendpSpace, same_data, space};
+use odometry::queryable::AskError;
 use opendp::{domains::AtomDomain, metrics::SymmetricDistance};
-use opendp_bridge::{OpendpSpace, same_data, space};
-use queryable::AskError;
 
 use crate::{
     Problem, chart,

@@ -5,9 +5,9 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use exact::{Exact, Round};
-use measures::{Basic, Epsilon, PureDp};
-use odometer::{Measurement, Session, Space};
+use odometry::exact::{Exact, Round};
+use odometry::measures::{Basic, Epsilon, PureDp};
+use odometry::odometer::{Measurement, Session, Space};
 
 use crate::Problem;
 

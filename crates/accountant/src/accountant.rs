@@ -17,7 +17,7 @@ use crate::mechanism::Mechanism;
 /// [`Optimal`](measures::fixed::Optimal): with finite communication.
 ///
 /// ```
-/// use accountant::{Accountant, Mechanism};
+/// use odometry::accountant::{Accountant, Mechanism};
 /// let counts = Mechanism::laplace("1".parse()?, "10".parse()?)?;
 /// let accountant = Accountant::new().add(counts, 1000);
 /// let epsilon = accountant.epsilon(&"1e-6".parse()?)?;
@@ -70,7 +70,7 @@ impl Accountant {
     /// δ at each of these ε, rounded up; one contour serves neighbouring ε.
     ///
     /// ```
-    /// use accountant::{Accountant, Mechanism};
+    /// use odometry::accountant::{Accountant, Mechanism};
     /// let step = Mechanism::poisson_gaussian("0.01".parse()?, "1".parse()?)?;
     /// let accountant = Accountant::new().add(step, 1000);
     /// let epsilons = ["1", "2", "4"].map(|epsilon| epsilon.parse().unwrap());

@@ -15,7 +15,7 @@ impl Accountant {
     /// more privacy; scales that the mechanism refuses count as too little.
     ///
     /// ```
-    /// use accountant::{Accountant, Mechanism};
+    /// use odometry::accountant::{Accountant, Mechanism};
     /// // A thousand steps on samples of one in a hundred, for (1, 1e-6):
     /// let step = |sigma| Mechanism::poisson_gaussian("0.01".parse().unwrap(), sigma);
     /// let sigma = Accountant::new().calibrate(1000, &"(1, 1e-6)".parse()?, step)?;
@@ -47,7 +47,7 @@ impl Accountant {
     /// The most runs of a mechanism that stay within the budget beside what is accounted for already; below 2^40.
     ///
     /// ```
-    /// use accountant::{Accountant, Mechanism};
+    /// use odometry::accountant::{Accountant, Mechanism};
     /// let count = Mechanism::laplace("1".parse()?, "10".parse()?)?;
     /// let runs = Accountant::new().runs(&count, &"(18.951, 1e-6)".parse()?)?;
     /// assert_eq!(runs, 1000);

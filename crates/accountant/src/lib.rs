@@ -2,7 +2,7 @@
 //! proof, at any δ, in milliseconds.
 //!
 //! ```
-//! use accountant::{Accountant, Mechanism};
+//! use odometry::accountant::{Accountant, Mechanism};
 //! let accountant = Accountant::new()
 //!     .add(Mechanism::laplace("1".parse()?, "20".parse()?)?, 100)
 //!     .add(Mechanism::gaussian("1".parse()?, "30".parse()?)?, 100)
@@ -15,7 +15,7 @@
 //! Planning DP-SGD: 60,000 records, batches of about 600, gradients clipped to norm 1, steps fixed before training starts.
 //!
 //! ```
-//! use accountant::{Accountant, Mechanism};
+//! use odometry::accountant::{Accountant, Mechanism};
 //! let step = |sigma| Mechanism::poisson_gaussian("0.01".parse().unwrap(), sigma);
 //! // The noise for 60 epochs within (3, 1e-5):
 //! let sigma = Accountant::new().calibrate(6000, &"(3, 1e-5)".parse()?, step)?;

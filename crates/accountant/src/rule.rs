@@ -16,22 +16,22 @@ use crate::{Accountant, AccountantError, Mechanism};
 /// communication: every (ε, δ) mechanism is simulated from its pair (\[VW21\] Thm 5.6 and \[HST+23\] Thm 3.4).
 ///
 /// ```
-/// use accountant::CertifiedApprox;
-/// use measures::{EpsilonDelta, FixedRule};
+/// use odometry::accountant::CertifiedApprox;
+/// use odometry::measures::{EpsilonDelta, FixedRule};
 /// let losses: Vec<EpsilonDelta> = (0..1000)
 ///     .map(|i| format!("(0.0{}, 0)", 17_000 + 33 * i).parse())
 ///     .collect::<Result<_, _>>()?;
 /// let total = CertifiedApprox::new("1e-6".parse()?)?.compose(&losses)?;
 /// assert!(total.at_most(&"(5.4374, 1e-6)".parse()?)); // exactly 5.43730…
-/// # use measures::Loss;
+/// # use odometry::measures::Loss;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// It is not valid where losses are chosen adaptively, and is not accepted there:
 ///
 /// ```compile_fail,E0277
-/// fn filter(_rule: impl measures::FilterRule) {}
-/// filter(accountant::CertifiedApprox::new("1e-6".parse().unwrap()).unwrap());
+/// fn filter(_rule: impl odometry::measures::FilterRule) {}
+/// filter(odometry::accountant::CertifiedApprox::new("1e-6".parse().unwrap()).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertifiedApprox {
@@ -79,8 +79,8 @@ impl FixedRule for CertifiedApprox {
 /// (\[VW21\] Thm 5.7).
 ///
 /// ```compile_fail,E0277
-/// fn filter(_rule: impl measures::FilterRule) {}
-/// filter(accountant::CertifiedPure::new("1e-6".parse().unwrap()).unwrap());
+/// fn filter(_rule: impl odometry::measures::FilterRule) {}
+/// filter(odometry::accountant::CertifiedPure::new("1e-6".parse().unwrap()).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertifiedPure(CertifiedApprox);
@@ -119,8 +119,8 @@ impl FixedRule for CertifiedPure {
 /// Hypotheses: as for [`CertifiedApprox`]. Rounding: up; in between the ε, the profile's convexity bounds δ.
 ///
 /// ```
-/// use accountant::CertifiedProfile;
-/// use measures::{FixedRule, Profile};
+/// use odometry::accountant::CertifiedProfile;
+/// use odometry::measures::{FixedRule, Profile};
 /// let rule = CertifiedProfile::new(["0.5", "1", "2"].map(|epsilon| epsilon.parse().unwrap()))?;
 /// let children = vec![Profile::new(["(0.1, 0)".parse()?]); 20];
 /// let delta = rule.compose(&children)?.delta_at(&"1".parse()?);
@@ -129,8 +129,8 @@ impl FixedRule for CertifiedPure {
 /// ```
 ///
 /// ```compile_fail,E0277
-/// fn filter(_rule: impl measures::FilterRule) {}
-/// filter(accountant::CertifiedProfile::new(["1".parse().unwrap()]).unwrap());
+/// fn filter(_rule: impl odometry::measures::FilterRule) {}
+/// filter(odometry::accountant::CertifiedProfile::new(["1".parse().unwrap()]).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertifiedProfile {

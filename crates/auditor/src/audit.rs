@@ -105,13 +105,13 @@ impl<B> Audit<B> {
     /// this finds randomness that does not come from the coins, [`Coverage::reruns`] says.
     ///
     /// ```
-    /// use auditor::{Input, audit};
-    /// use queryable::{Root, machine};
+    /// use odometry::auditor::{Input, audit};
+    /// use odometry::queryable::{Root, machine};
     /// let build = |_: Input, root: &Root| root.spawn(machine(|(), _| Ok(())));
     /// // One percent stays hidden with probability 0.99^2100 < 1e-9.
     /// let report = audit(build).reruns(2100).asking(1, |_| vec![()])?;
     /// assert_eq!(report.coverage().reruns, 2100);
-    /// # Ok::<(), auditor::AuditError>(())
+    /// # Ok::<(), odometry::auditor::AuditError>(())
     /// ```
     pub fn reruns(self, reruns: usize) -> Self {
         let limits = Limits {
@@ -126,8 +126,8 @@ impl<B> Audit<B> {
     /// tail (a pure one) is refuted or undecided.
     ///
     /// ```
-    /// use auditor::{Factor, Input, audit};
-    /// use queryable::{Root, coins::Uniform, machine};
+    /// use odometry::auditor::{Factor, Input, audit};
+    /// use odometry::queryable::{Root, coins::Uniform, machine};
     /// let noise = Uniform::below(100)?;
     /// let build = |input: Input, root: &Root| {
     ///     let noise = noise.clone();

@@ -10,9 +10,9 @@ use crate::{graph::Graph, shown::shown};
 /// What a verdict is about: it says nothing beyond this.
 ///
 /// ```
-/// use auditor::{Input, audit};
-/// use measures::Epsilon;
-/// use queryable::{Root, machine};
+/// use odometry::auditor::{Input, audit};
+/// use odometry::measures::Epsilon;
+/// use odometry::queryable::{Root, machine};
 ///
 /// // Tells its input when it is asked for the third time.
 /// let build = |input: Input, root: &Root| {

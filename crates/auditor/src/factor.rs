@@ -15,10 +15,10 @@ use crate::{
 /// `e^ε`, exactly: a rational that is not negative. Below one it stands for a negative ε.
 ///
 /// ```
-/// use auditor::Factor;
+/// use odometry::auditor::Factor;
 /// let three = Factor::new(3, 1)?; // ε = ln 3
 /// assert!(Factor::new(1, 0).is_err());
-/// # Ok::<(), auditor::AuditError>(())
+/// # Ok::<(), odometry::auditor::AuditError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Factor(RBig);
@@ -61,9 +61,9 @@ impl Factor {
     /// `ln` of the factor, from both sides; zero for a factor below one.
     ///
     /// ```
-    /// use auditor::Factor;
+    /// use odometry::auditor::Factor;
     /// assert_eq!(Factor::new(3, 1)?.epsilon().to_string(), "1.098612288668…");
-    /// # Ok::<(), auditor::AuditError>(())
+    /// # Ok::<(), odometry::auditor::AuditError>(())
     /// ```
     pub fn epsilon(&self) -> Enclosure<Exact> {
         Enclosure {

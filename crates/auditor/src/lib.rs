@@ -7,9 +7,9 @@
 //! # Audit your own machine
 //!
 //! ```
-//! use auditor::{Factor, Input, audit};
-//! use measures::{Epsilon, EpsilonDelta};
-//! use queryable::{Root, Scope, coins::{Bit, Probability}, machine};
+//! use odometry::auditor::{Factor, Input, audit};
+//! use odometry::measures::{Epsilon, EpsilonDelta};
+//! use odometry::queryable::{Root, Scope, coins::{Bit, Probability}, machine};
 //!
 //! // Randomized response that tells the truth three times in four, and may be asked again and again.
 //! let build = |input: Input, root: &Root| {

@@ -26,10 +26,10 @@ use crate::{
 /// sets only: choose two on which the answers differ most.
 ///
 /// ```
-/// use auditor::audit_measurement;
-/// use measures::{PrivacyMap, PureDp};
-/// use odometer::{Measurement, Records};
-/// use queryable::coins::{Bit, Probability};
+/// use odometry::auditor::audit_measurement;
+/// use odometry::measures::{PrivacyMap, PureDp};
+/// use odometry::odometer::{Measurement, Records};
+/// use odometry::queryable::coins::{Bit, Probability};
 ///
 /// let lie = Bit::new(Probability::new(1, 4)?);
 /// let anybody = |epsilon: &str| -> Result<_, Box<dyn std::error::Error>> {
@@ -59,9 +59,9 @@ where
 /// As [`audit_measurement`], on two data sets at distance `d_in`.
 ///
 /// ```
-/// use auditor::audit_measurement_at;
-/// use measures::{AbsoluteDistance, PrivacyMap, PureDp};
-/// use odometer::{Any, Measurement};
+/// use odometry::auditor::audit_measurement_at;
+/// use odometry::measures::{AbsoluteDistance, PrivacyMap, PureDp};
+/// use odometry::odometer::{Any, Measurement};
 /// // Forgets its noise.
 /// let map = PrivacyMap::linear(PureDp, "0.1")?;
 /// let exact = Measurement::new("exact", Any::<i64, _>::with(AbsoluteDistance), map, |x, _| Ok(**x));
@@ -106,10 +106,10 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
     /// With other limits.
     ///
     /// ```
-    /// use auditor::{AuditError, audit_measurement};
-    /// use measures::{PrivacyMap, PureDp};
-    /// use odometer::{Measurement, Records};
-    /// use queryable::coins::Bit;
+    /// use odometry::auditor::{AuditError, audit_measurement};
+    /// use odometry::measures::{PrivacyMap, PureDp};
+    /// use odometry::odometer::{Measurement, Records};
+    /// use odometry::queryable::coins::Bit;
     /// let map = PrivacyMap::per_record(PureDp, "0")?;
     /// let coin = Measurement::new("coin", Records::<i64>::new(), map, |_, scope| scope.draw(&Bit::fair()));
     /// let audit = audit_measurement(&coin, vec![], vec![7]).with(|audit| audit.runs(1));
@@ -218,10 +218,10 @@ where
     /// Audits histories of at most `depth` rounds with the queryable. `offer` is as in [`Audit::asking`].
     ///
     /// ```
-    /// use auditor::audit_measurement;
-    /// use measures::{PrivacyMap, PureDp};
-    /// use odometer::{Measurement, Records};
-    /// use queryable::{coins::{Bit, Probability}, machine};
+    /// use odometry::auditor::audit_measurement;
+    /// use odometry::measures::{PrivacyMap, PureDp};
+    /// use odometry::odometer::{Measurement, Records};
+    /// use odometry::queryable::{coins::{Bit, Probability}, machine};
     ///
     /// // Is there anybody? May be asked again, and lies one time in four each time: two answers cost 2 ln 3.
     /// let map = PrivacyMap::per_record(PureDp, "2.2")?;

@@ -25,7 +25,7 @@ impl Input {
     /// The first value on the first input, the second on the second.
     ///
     /// ```
-    /// assert_eq!(auditor::Input::One.pick("x", "x'"), "x'");
+    /// assert_eq!(odometry::auditor::Input::One.pick("x", "x'"), "x'");
     /// ```
     pub fn pick<T>(self, zero: T, one: T) -> T {
         match self {
@@ -91,11 +91,11 @@ impl<S: System + ?Sized> System for Box<S> {
 /// A closure is a system: whatever an analyst can do, with the handles it holds, as queries and answers.
 ///
 /// ```
-/// use auditor::{System, player};
+/// use odometry::auditor::{System, player};
 /// let mut count = 0;
 /// let mut counter = player(move |step: u32| { count += step; Ok(count) });
 /// assert_eq!((counter.ask(2)?, counter.ask(3)?), (2, 5));
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 pub fn player<Q, A>(
     ask: impl FnMut(Q) -> Result<A, AskError>,

@@ -37,9 +37,9 @@ impl<L> Certificate<L> {
 /// verification function for which its author vouches for that loss.
 ///
 /// ```
-/// use continual::{Certified, EventLevel};
-/// use measures::Epsilon;
-/// use queryable::{Scope, coins::{Bit, Probability}, machine};
+/// use odometry::continual::{Certified, EventLevel};
+/// use odometry::measures::Epsilon;
+/// use odometry::queryable::{Scope, coins::{Bit, Probability}, machine};
 /// let lie = Bit::new(Probability::new(1, 4)?);
 /// let response = Certified::swap_symmetric("1.0987".parse::<Epsilon>()?, EventLevel::new(), move || {
 ///     let lie = lie.clone();

@@ -79,9 +79,9 @@ impl<N, Q, A, L> fmt::Debug for Catalogue<N, Q, A, L> {
 /// allowance says.
 ///
 /// ```
-/// use continual::{Anything, Catalogue, Certified, ExtConComp, Outcome, Request};
-/// use measures::Epsilon;
-/// use queryable::{Root, machine};
+/// use odometry::continual::{Anything, Catalogue, Certified, ExtConComp, Outcome, Request};
+/// use odometry::measures::Epsilon;
+/// use odometry::queryable::{Root, machine};
 /// let catalogue = Catalogue::new(|k: &u32| {
 ///     let k = *k;
 ///     Some(Certified::new(Epsilon::INFINITY, Anything::new(), move || machine(move |x: u32, _| Ok(k * x))))
@@ -90,7 +90,7 @@ impl<N, Q, A, L> fmt::Debug for Catalogue<N, Q, A, L> {
 /// assert_eq!(composition.ask(Request::Create(3))?, Outcome::Created(0));
 /// assert_eq!(composition.ask(Request::ask(0, 5))?, Outcome::Answer(15));
 /// assert!(composition.ask(Request::ask(1, 5)).is_err());
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 pub struct ExtConComp<N, Q, A, L> {
     catalogue: Catalogue<N, Q, A, L>,

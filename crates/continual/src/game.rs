@@ -13,9 +13,9 @@ use crate::{pair::Pair, verification::VerificationFunction};
 /// Audit a continual mechanism with it:
 ///
 /// ```
-/// use auditor::{Factor, Input, audit};
-/// use continual::{EventLevel, Identifier, Pair, Verifier};
-/// use queryable::{Chain, Root, Scope, coins::{Bit, Probability}, machine};
+/// use odometry::auditor::{Factor, Input, audit};
+/// use odometry::continual::{EventLevel, Identifier, Pair, Verifier};
+/// use odometry::queryable::{Chain, Root, Scope, coins::{Bit, Probability}, machine};
 ///
 /// // Every update is answered by randomized response.
 /// let build = |input: Input, root: &Root| {

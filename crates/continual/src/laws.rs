@@ -12,7 +12,7 @@ use crate::{
 /// A valid sequence with an identical first pair and a later one that differs.
 ///
 /// ```
-/// use continual::{Static, laws};
+/// use odometry::continual::{Static, laws};
 /// let near = Static::new(|a: &u8, b: &u8| a.abs_diff(*b) == 1);
 /// assert!(laws::first_pair_consistent(&near, &[0, 1, 2], 3).unwrap() > 50);
 /// ```
@@ -35,7 +35,7 @@ where
 /// A valid sequence that is not valid when its pairs are swapped.
 ///
 /// ```
-/// use continual::{EventLevel, laws};
+/// use odometry::continual::{EventLevel, laws};
 /// assert!(laws::swap_symmetric(&EventLevel::new(), &[0, 1, 2], 3).unwrap() > 50);
 /// ```
 pub fn swap_symmetric<F>(

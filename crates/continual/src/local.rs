@@ -31,9 +31,9 @@ pub type UserData<X> = Any<Vec<X>, Users>;
 /// What users do, and what each of them can lose.
 ///
 /// ```
-/// use continual::local::Protocol;
-/// use measures::{Basic, Epsilon, PureDp};
-/// use queryable::{Heard, Move, Root, Scope, coins::{Bit, Probability}, compose::Routed, machine};
+/// use odometry::continual::local::Protocol;
+/// use odometry::measures::{Basic, Epsilon, PureDp};
+/// use odometry::queryable::{Heard, Move, Root, Scope, coins::{Bit, Probability}, compose::Routed, machine};
 ///
 /// // Randomized response, three times in four the truth; a user answers once.
 /// let lie = Bit::new(Probability::new(1, 4)?);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Two messages, of which the mechanism gets one: what an adversary of the privacy game sends (\[HSV25\] Def 3.2).
 ///
 /// ```
-/// use continual::Pair;
+/// use odometry::continual::Pair;
 /// assert!(Pair::same(3).is_identical());
 /// assert_eq!(Pair::new(0, 1).swapped(), Pair::new(1, 0));
 /// ```

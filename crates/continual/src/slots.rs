@@ -7,8 +7,8 @@ use crate::error::{AllowanceError, PriceError};
 /// Losses fixed in advance, to be taken one by one in any order: each loss takes a slot with as little to spare as can be.
 ///
 /// ```
-/// use continual::Slots;
-/// use measures::{Epsilon, PureDp, Basic};
+/// use odometry::continual::Slots;
+/// use odometry::measures::{Epsilon, PureDp, Basic};
 /// let mut slots = Slots::new(vec!["1".parse::<Epsilon>()?, "0.5".parse()?]);
 /// assert_eq!(slots.total(&Basic::new(PureDp))?.to_string(), "1.5");
 /// assert!(slots.take(&"0.4".parse()?).is_ok()); // the slot of 0.5

@@ -11,7 +11,7 @@ use crate::pair::{Pair, StreamMessage};
 /// ones, so that every beginning of the sequence is valid, can tell which halves the mechanism gets (Def 3.7).
 ///
 /// ```
-/// use continual::{Pair, VerificationFunction, verification};
+/// use odometry::continual::{Pair, VerificationFunction, verification};
 /// let counted = verification(|pairs: &[Pair<u8>]| pairs.len() <= 2);
 /// assert!(counted.is_valid(&[Pair::new(0, 1)]));
 /// assert!(!counted.is_valid(&[Pair::same(0); 3]));
@@ -116,7 +116,7 @@ impl<M: 'static> SwapSymmetric for Anything<M> {}
 /// ways round.
 ///
 /// ```
-/// use continual::{Pair, Static, VerificationFunction};
+/// use odometry::continual::{Pair, Static, VerificationFunction};
 /// let one_apart = Static::new(|a: &i64, b: &i64| a.abs_diff(*b) <= 1);
 /// assert!(one_apart.is_valid(&[Pair::new(4, 5), Pair::same(0)]));
 /// assert!(!one_apart.is_valid(&[Pair::same(4), Pair::new(4, 5)]));
@@ -152,7 +152,7 @@ fn near<M: PartialEq>(relation: &Relation<M>, Pair { zero, one }: &Pair<M>) -> b
 /// Event level: the streams differ in one message at the most, or in as many as are [allowed](Self::at_most).
 ///
 /// ```
-/// use continual::{EventLevel, Pair, VerificationFunction};
+/// use odometry::continual::{EventLevel, Pair, VerificationFunction};
 /// let event = EventLevel::new();
 /// assert!(event.is_valid(&[Pair::same(0), Pair::new(0, 1), Pair::same(1)]));
 /// assert!(!event.is_valid(&[Pair::new(0, 1), Pair::new(0, 1)]));
@@ -219,7 +219,7 @@ impl<M: PartialEq + 'static> SwapSymmetric for EventLevel<M> {}
 /// The empty record belongs to nobody, so that a unit may be there or not.
 ///
 /// ```
-/// use continual::{Pair, UserLevel, VerificationFunction};
+/// use odometry::continual::{Pair, UserLevel, VerificationFunction};
 /// // A message is (user, amount); nobody is user 0.
 /// let user = UserLevel::new(2, |(user, _): &(u32, i64)| (*user != 0).then_some(*user));
 /// assert!(user.is_valid(&[Pair::new((7, 1), (0, 0)), Pair::same((8, 5)), Pair::new((0, 0), (7, 3))]));
@@ -264,7 +264,7 @@ impl<M: PartialEq + 'static, U: PartialEq + 'static> SwapSymmetric for UserLevel
 /// valid for another function.
 ///
 /// ```
-/// use continual::{EventLevel, Mixed, Pair, StreamMessage::{Question, Update}, VerificationFunction};
+/// use odometry::continual::{EventLevel, Mixed, Pair, StreamMessage::{Question, Update}, VerificationFunction};
 /// let mixed = Mixed::<_, &str>::new(EventLevel::new());
 /// assert!(mixed.is_valid(&[Pair::same(Question("how many?")), Pair::new(Update(0), Update(1))]));
 /// assert!(!mixed.is_valid(&[Pair::new(Question("how many?"), Update(1))]));

@@ -74,10 +74,10 @@ impl Exact {
     /// The exact sum of `n` copies; zero for `n = 0`, also of infinity.
     ///
     /// ```
-    /// use exact::Exact;
+    /// use odometry::exact::Exact;
     /// let tenth: Exact = "0.1".parse()?;
     /// assert_eq!(tenth.times(10_000), Exact::from(1000_u32));
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn times(&self, n: u64) -> Exact {
         if n == 0 {

@@ -15,10 +15,10 @@ impl Exact {
     /// significant bits.
     ///
     /// ```
-    /// use exact::Exact;
+    /// use odometry::exact::Exact;
     /// assert_eq!(Exact::ratio(3, 20)?, "0.15".parse()?);
     /// assert!(Exact::ratio(1, 3)?.times(3) > Exact::ONE);
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn ratio(num: u128, den: u128) -> Result<Exact, ExactError> {
         Exact::ratio_rounded(num, den, Round::Up)
@@ -90,11 +90,11 @@ impl Exact {
     /// is that largest one.
     ///
     /// ```
-    /// use exact::{Exact, Round};
+    /// use odometry::exact::{Exact, Round};
     /// let tenth: Exact = "0.1".parse()?;
     /// assert_eq!(tenth.to_f64(Round::Up), 0.1); // the f64 closest to one tenth is above it
     /// assert!(tenth.to_f64(Round::Down) < 0.1);
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn to_f64(&self, round: Round) -> f64 {
         if self.is_infinite() {

@@ -80,7 +80,7 @@ impl Coordinate for RBig {
 /// The corners of the greatest convex, falling curve at or below points that come from left to right.
 ///
 /// ```
-/// use exact::convex::{Corner, lower_hull};
+/// use odometry::exact::convex::{Corner, lower_hull};
 /// let points = [(0u64, 10), (1, 8), (2, 3), (3, 9), (5, 0), (9, 0)].map(|(x, y)| Corner::new(x, y));
 /// let corners = [(0, 10), (2, 3), (5, 0)].map(|(x, y)| Corner::new(x, y));
 /// assert_eq!(lower_hull(points), corners);
@@ -104,7 +104,7 @@ pub fn lower_hull<T: Coordinate>(points: impl IntoIterator<Item = Corner<T>>) ->
 /// are nowhere left of `start`. It may begin with a vertical step.
 ///
 /// ```
-/// use exact::convex::{Corner, upper_hull};
+/// use odometry::exact::convex::{Corner, upper_hull};
 /// let points = [(0u64, 3), (1, 4), (2, 9), (3, 8), (4, 10)].map(|(x, y)| Corner::new(x, y));
 /// let corners = [(0, 0), (0, 3), (2, 9), (4, 10)].map(|(x, y)| Corner::new(x, y));
 /// assert_eq!(upper_hull(Corner::default(), points), corners);

@@ -83,10 +83,10 @@ impl Exact {
     /// 128 bits, otherwise rounded to 128 significant bits. Zero times infinity is zero.
     ///
     /// ```
-    /// use exact::{Exact, Round};
+    /// use odometry::exact::{Exact, Round};
     /// let (a, b): (Exact, Exact) = ("0.1".parse()?, "0.25".parse()?);
     /// assert_eq!(a.mul(&b, Round::Up), "0.025".parse()?);
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn mul(&self, other: &Exact, round: Round) -> Exact {
         if self.is_zero() || other.is_zero() {
@@ -187,12 +187,12 @@ impl Exact {
     /// itself; for `n = 0` there are no parts, and zero is returned.
     ///
     /// ```
-    /// use exact::Exact;
+    /// use odometry::exact::Exact;
     /// let third = Exact::ONE.split(3);
     /// assert!(third.times(3) < Exact::ONE); // a third that entered as a ratio is rounded up
     /// assert!(Exact::ratio(1, 3)?.times(3) > Exact::ONE);
     /// assert_eq!(Exact::ONE.split(10).to_string(), "0.1");
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn split(&self, n: u64) -> Exact {
         match n {
@@ -206,10 +206,10 @@ impl Exact {
     /// less than one below the top becomes it.
     ///
     /// ```
-    /// use exact::Exact;
+    /// use odometry::exact::Exact;
     /// assert_eq!("0.5".parse::<Exact>()?.ceil(), Exact::ONE);
     /// assert_eq!(Exact::from(3u32).ceil(), Exact::from(3u32));
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn ceil(&self) -> Exact {
         if self.is_infinite() || self.two >= 0 && self.five >= 0 {

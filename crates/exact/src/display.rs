@@ -17,10 +17,10 @@ impl fmt::Display for Exact {
     /// rounding up to 17 of them gives. `{:.3}` rounds up to three places; `{:?}` is exact.
     ///
     /// ```
-    /// use exact::Exact;
+    /// use odometry::exact::Exact;
     /// let third = Exact::ratio(1, 3)?;
     /// assert_eq!(format!("{third} {third:.2}"), "0.33333333333333334 0.34");
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match f.precision() {
@@ -43,10 +43,10 @@ impl Exact {
     /// suffices, otherwise rounded.
     ///
     /// ```
-    /// use exact::{Exact, Round};
+    /// use odometry::exact::{Exact, Round};
     /// let left = Exact::ratio(2, 3)?;
     /// assert_eq!(left.decimal(3, Round::Down), "0.666");
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn decimal(&self, digits: usize, round: Round) -> String {
         if self.is_infinite() {

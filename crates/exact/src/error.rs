@@ -52,8 +52,8 @@ const SHOWN: usize = 40;
 ///
 /// ```
 /// let long = "9".repeat(1_000_000);
-/// assert_eq!(exact::excerpt(&long).chars().count(), 41); // 40 digits and "…"
-/// assert_eq!(exact::excerpt("0.5"), "0.5");
+/// assert_eq!(odometry::exact::excerpt(&long).chars().count(), 41); // 40 digits and "…"
+/// assert_eq!(odometry::exact::excerpt("0.5"), "0.5");
 /// ```
 pub fn excerpt(input: &(impl fmt::Display + ?Sized)) -> String {
     let mut shown = Excerpt {

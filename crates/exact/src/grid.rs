@@ -27,14 +27,14 @@ impl Exact {
     /// value only; a number on the grid stays what it is.
     ///
     /// ```
-    /// use exact::{Exact, Round};
+    /// use odometry::exact::{Exact, Round};
     /// let [tenth, tiny, huge]: [Exact; 3] = ["0.1".parse()?, "1e-4096".parse()?, "1e4096".parse()?];
     /// assert_eq!(*tenth.on_grid(Round::Up), tenth);
     /// assert_eq!(*tiny.on_grid(Round::Down), Exact::ZERO);
     /// assert!(*tiny.on_grid(Round::Up) < "1e-121".parse()?);
     /// assert!(huge.on_grid(Round::Up).is_infinite());
     /// assert!(*huge.on_grid(Round::Down) > "1e77".parse()?);
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     #[inline]
     pub fn on_grid(&self, round: Round) -> Cow<'_, Exact> {
@@ -47,10 +47,10 @@ impl Exact {
     /// Would [rounding](Exact::on_grid) change nothing?
     ///
     /// ```
-    /// use exact::Exact;
+    /// use odometry::exact::Exact;
     /// let [tenth, tiny]: [Exact; 2] = ["0.1".parse()?, "1e-4096".parse()?];
     /// assert!(tenth.is_on_grid() && !tiny.is_on_grid());
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     #[inline]
     pub fn is_on_grid(&self) -> bool {
@@ -62,11 +62,11 @@ impl Exact {
     /// The sum of two numbers on the grid, which is on the grid; infinity if it is at its end or past it.
     ///
     /// ```
-    /// use exact::Exact;
+    /// use odometry::exact::Exact;
     /// let [tenth, large]: [Exact; 2] = ["0.1".parse()?, "1*2^255".parse()?];
     /// assert_eq!(tenth.plus_on_grid(&tenth), "0.2".parse()?);
     /// assert!(large.plus_on_grid(&large).is_infinite());
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     // Every launch adds: the sum stays in registers until it is where it belongs.
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Exact non-negative numbers for privacy losses and budgets.
 //!
 //! ```
-//! use exact::{Exact, Round};
+//! use odometry::exact::{Exact, Round};
 //!
 //! let tenth: Exact = "0.1".parse()?;
 //! assert_eq!(tenth.times(10), Exact::ONE); // ten charges of 0.1 spend a budget of 1 to zero
@@ -11,7 +11,7 @@
 //! // What is irrational rounds in the direction that is asked for.
 //! assert!(both.exp(Round::Down) < both.exp(Round::Up));
 //! assert!("-0.1".parse::<Exact>().is_err());
-//! # Ok::<(), exact::ExactError>(())
+//! # Ok::<(), odometry::exact::ExactError>(())
 //! ```
 //!
 //! An [`Exact`] is infinity, or a rational whose denominator is `2^i · 5^j`: every decimal and every
@@ -82,7 +82,7 @@ impl Round {
     /// The other direction, for an operand that the result decreases in.
     ///
     /// ```
-    /// assert_eq!(exact::Round::Up.reversed(), exact::Round::Down);
+    /// assert_eq!(odometry::exact::Round::Up.reversed(), odometry::exact::Round::Down);
     /// ```
     pub const fn reversed(self) -> Round {
         match self {

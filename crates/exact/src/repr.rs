@@ -29,7 +29,7 @@ const INFINITE: i32 = i32::MAX;
 /// other operation states its direction with a [`Round`](crate::Round).
 ///
 /// ```
-/// use exact::Exact;
+/// use odometry::exact::Exact;
 /// let spent: Exact = (0..10_000).map(|_| "0.1".parse::<Exact>().unwrap()).sum();
 /// assert_eq!(spent, Exact::from(1000_u32));
 /// ```

@@ -28,14 +28,14 @@ impl Exact {
     /// there and what is found.
     ///
     /// ```
-    /// use exact::{Exact, search::Least};
+    /// use odometry::exact::{Exact, search::Least};
     /// let third = Exact::ratio(1, 3)?;
     /// let Least::Found(found) = Exact::least(20, 0, |x| *x >= third) else { unreachable!() };
     /// assert!(found >= third && found.times(1 << 19) <= third.times((1 << 19) + 1));
     /// let Least::Found(ten) = Exact::least(20, 0, |x| *x >= Exact::from(10u8)) else { unreachable!() };
     /// assert_eq!(ten, Exact::from(10u8));
     /// assert_eq!(Exact::least(20, 0, |_| false), Least::None);
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn least(bits: u32, near: i32, mut fits: impl FnMut(&Exact) -> bool) -> Least {
         let scale = Places(bits.clamp(1, 64) - 1);

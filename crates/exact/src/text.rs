@@ -28,10 +28,10 @@ impl Exact {
     /// The exact text: the same for ever, and what serde writes.
     ///
     /// ```
-    /// use exact::Exact;
+    /// use odometry::exact::Exact;
     /// let tenth: Exact = "0.10".parse()?;
     /// assert_eq!(tenth.text(), "0.1");
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn text(&self) -> String {
         if self.is_infinite() {

@@ -31,13 +31,13 @@ macro_rules! known {
         /// `trade-off`, `profile`.
         ///
         /// ```
-        /// use measures::{AnyMeasure, Loss};
+        /// use odometry::measures::{AnyMeasure, Loss};
         /// let measure: AnyMeasure = "zcdp".parse()?;
         /// let budget = measure.loss("0.5")?;
         /// assert!(measure.loss("0.1")?.at_most(&budget));
         /// assert!(!"pure".parse::<AnyMeasure>()?.loss("0.1")?.at_most(&budget)); // not comparable
         /// assert!("tight".parse::<AnyMeasure>().unwrap_err().to_string().contains("approximate zcdp"));
-        /// # Ok::<(), measures::LossError>(())
+        /// # Ok::<(), odometry::measures::LossError>(())
         /// ```
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]

@@ -49,7 +49,7 @@ impl Comparison {
 /// beside the children's as slack. Rules in other measures (zCDP, Gaussian) are listed if all losses are pure.
 ///
 /// ```
-/// use measures::compare;
+/// use odometry::measures::compare;
 /// let table = compare(&vec!["(0.1, 0)".parse()?; 100], &"1e-6".parse()?);
 /// println!("{table}");
 /// assert_eq!(table.rows()[0].total, Ok("(10, 0)".parse()?)); // the sum

@@ -5,8 +5,8 @@
 //! [`ConvertsTotals`] take a [`Total`](crate::Total), and what they give is a total again, which cannot be charged.
 //!
 //! ```
-//! use measures::convert::GaussianToApprox;
-//! use measures::{GaussianDp, PrivacyMap, SymmetricDistance};
+//! use odometry::measures::convert::GaussianToApprox;
+//! use odometry::measures::{GaussianDp, PrivacyMap, SymmetricDistance};
 //! let map = PrivacyMap::per_record(GaussianDp, "0.5")?;
 //! let loss = map.convert(GaussianToApprox::new("1e-5".parse()?)?).loss(&1)?;
 //! assert!(*loss.epsilon() < "1.994".parse()? && *loss.delta() == "1e-5".parse()?);
@@ -16,8 +16,8 @@
 //! A running total is not accepted where a leaf's loss is:
 //!
 //! ```compile_fail,E0308
-//! use measures::convert::ZcdpToApprox;
-//! use measures::{Conversion, Rho, Total};
+//! use odometry::measures::convert::ZcdpToApprox;
+//! use odometry::measures::{Conversion, Rho, Total};
 //! let conversion = ZcdpToApprox::new("1e-5".parse().unwrap()).unwrap();
 //! let running: Total<Rho> = Total::new("0.5".parse().unwrap());
 //! conversion.convert(&running);
@@ -26,10 +26,10 @@
 //! and the minimum over the orders of a curve does not apply to totals at all:
 //!
 //! ```compile_fail,E0277
-//! use measures::convert::CurveToApprox;
-//! use measures::ConvertsTotals;
+//! use odometry::measures::convert::CurveToApprox;
+//! use odometry::measures::ConvertsTotals;
 //! fn takes_totals(_: impl ConvertsTotals) {}
-//! let orders = measures::Orders::new([2u32.into(), 4u32.into()]).unwrap();
+//! let orders = odometry::measures::Orders::new([2u32.into(), 4u32.into()]).unwrap();
 //! takes_totals(CurveToApprox::new(orders, "1e-5".parse().unwrap()).unwrap());
 //! ```
 
@@ -152,8 +152,8 @@ pub(crate) fn check_delta_or_zero(delta: Exact) -> Result<Exact, RuleError> {
 /// Two conversions, one after the other.
 ///
 /// ```
-/// use measures::convert::{Then, PureToZcdp, ZcdpToApprox};
-/// use measures::Conversion;
+/// use odometry::measures::convert::{Then, PureToZcdp, ZcdpToApprox};
+/// use odometry::measures::Conversion;
 /// let both = Then(PureToZcdp, ZcdpToApprox::new("1e-6".parse()?)?);
 /// assert!(both.convert(&"0.1".parse()?)?.epsilon() < &"0.5".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -102,7 +102,7 @@ impl MapError {
     /// A failure with a reason, for the authors of maps.
     ///
     /// ```
-    /// use measures::MapError;
+    /// use odometry::measures::MapError;
     /// assert!(MapError::failed(&3, "not calibrated").to_string().contains("distance 3"));
     /// ```
     pub fn failed(distance: &impl ToString, reason: impl Into<String>) -> Self {

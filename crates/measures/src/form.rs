@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 /// What a privacy map is, if it is more than a function: over distances `D` and losses `L`, or over their texts.
 ///
 /// ```
-/// use measures::{Form, PrivacyMap, PureDp};
+/// use odometry::measures::{Form, PrivacyMap, PureDp};
 /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
 /// assert_eq!(*map.form(), Form::Linear("0.1".parse()?));
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// [`LossError`] that parsing it gives.
 ///
 /// ```
-/// use measures::{Epsilon, LossError, PrivacyMap, PureDp};
+/// use odometry::measures::{Epsilon, LossError, PrivacyMap, PureDp};
 /// let tenth: Epsilon = "0.1".parse()?;
 /// let from_text = PrivacyMap::per_record(PureDp, "0.1")?;
 /// let from_loss = PrivacyMap::per_record(PureDp, &tenth);
@@ -23,7 +23,7 @@ use std::str::FromStr;
 /// A float is no exact number:
 ///
 /// ```compile_fail,E0277
-/// use measures::{PrivacyMap, PureDp};
+/// use odometry::measures::{PrivacyMap, PureDp};
 /// PrivacyMap::per_record(PureDp, 0.1); // error: write it as text, "0.1"
 /// ```
 #[diagnostic::on_unimplemented(
@@ -46,11 +46,11 @@ pub trait IntoLoss<L: Loss> {
     /// Makes something from the loss.
     ///
     /// ```
-    /// use measures::{Epsilon, IntoLoss};
+    /// use odometry::measures::{Epsilon, IntoLoss};
     /// let tenth: Epsilon = "0.1".parse()?;
     /// let shown = IntoLoss::<Epsilon>::make(&tenth, |loss| loss.to_string());
     /// assert_eq!(IntoLoss::<Epsilon>::make("0.1", |loss| loss.to_string()), Ok(shown));
-    /// # Ok::<(), measures::LossError>(())
+    /// # Ok::<(), odometry::measures::LossError>(())
     /// ```
     fn make<T>(self, with: impl FnOnce(L) -> T) -> Self::Made<T>;
 }

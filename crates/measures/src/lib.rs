@@ -12,7 +12,7 @@
 //! that never add up to more than it.
 //!
 //! ```
-//! use measures::{Basic, FilterRule, PureDp, Tallied, Tally};
+//! use odometry::measures::{Basic, FilterRule, PureDp, Tallied, Tally};
 //! let rule = Basic::new(PureDp);
 //! let gate = rule.open(&"1".parse()?)?;
 //! let mut spent = rule.start();
@@ -22,7 +22,7 @@
 //!     spent = next;
 //! }
 //! assert_eq!(rule.remaining(&gate, &spent), Some("0".parse()?));
-//! # Ok::<(), measures::RuleError>(())
+//! # Ok::<(), odometry::measures::RuleError>(())
 //! ```
 //!
 //! This crate knows nothing about machines or data: the `odometer` crate puts it to work.

@@ -23,14 +23,14 @@ use std::sync::Arc;
 /// [`per_replacement`](Self::per_replacement), or `PrivacyMap::<L2Distance, _>::linear`.
 ///
 /// ```
-/// use measures::{Epsilon, PrivacyMap, PureDp};
+/// use odometry::measures::{Epsilon, PrivacyMap, PureDp};
 /// let laplace = PrivacyMap::per_record(PureDp, "0.1")?;
 /// assert_eq!(laplace.loss(&3)?, "0.3".parse::<Epsilon>()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// ```compile_fail,E0308
-/// use measures::{ChangeOneDistance, PrivacyMap, PureDp};
+/// use odometry::measures::{ChangeOneDistance, PrivacyMap, PureDp};
 /// // What an added record costs is not what a replaced one does.
 /// let map: PrivacyMap<ChangeOneDistance, _> = PrivacyMap::per_record(PureDp, "0.1").unwrap();
 /// ```
@@ -68,8 +68,8 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// The map that a function computes.
     ///
     /// ```
-    /// use exact::{Exact, Round};
-    /// use measures::{L2Distance, PrivacyMap, Rho, Zcdp};
+    /// use odometry::exact::{Exact, Round};
+    /// use odometry::measures::{L2Distance, PrivacyMap, Rho, Zcdp};
     /// let gaussian = PrivacyMap::<L2Distance, _>::new(Zcdp, |d_in| {
     ///     Ok(Rho::new(d_in.pow(2, Round::Up).div(&Exact::from(2u32), Round::Up)))
     /// });
@@ -108,7 +108,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// The map of this form, if the measure's losses and the metric's distances allow it: a map that was written down.
     ///
     /// ```
-    /// use measures::{Form, PrivacyMap, PureDp, SymmetricDistance, Zcdp};
+    /// use odometry::measures::{Form, PrivacyMap, PureDp, SymmetricDistance, Zcdp};
     /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// let again = PrivacyMap::<SymmetricDistance, _>::of_form(PureDp, map.form().clone()).unwrap();
     /// assert_eq!(again.loss(&3)?, map.loss(&3)?);
@@ -138,7 +138,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// What it is, if it is more than a function.
     ///
     /// ```
-    /// use measures::{Form, PrivacyMap, PureDp};
+    /// use odometry::measures::{Form, PrivacyMap, PureDp};
     /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// assert_eq!(*map.form(), Form::Linear("0.1".parse()?));
     /// assert_eq!(*map.group().form(), Form::Function);
@@ -165,7 +165,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// Was it made by more combinators than may be nested ([`MAX_LINKS`])? Then it knows no loss at any distance.
     ///
     /// ```
-    /// use measures::{MAX_LINKS, PrivacyMap, PureDp};
+    /// use odometry::measures::{MAX_LINKS, PrivacyMap, PureDp};
     /// let mut map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// for _ in 0..MAX_LINKS {
     ///     map = map.group();
@@ -181,7 +181,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// The map that gives `loss` up to a distance and infinity beyond it: what a filter has.
     ///
     /// ```
-    /// use measures::{Epsilon, PrivacyMap, PureDp, SymmetricDistance};
+    /// use odometry::measures::{Epsilon, PrivacyMap, PureDp, SymmetricDistance};
     /// let filter = PrivacyMap::<SymmetricDistance, _>::constant_up_to(PureDp, 2, "1")?;
     /// assert_eq!(filter.loss(&1)?, "1".parse()?);
     /// assert_eq!(filter.loss(&3)?, Epsilon::INFINITY);
@@ -246,7 +246,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// at most `stability(d)`. Exact; the transformation's author vouches for the stability map.
     ///
     /// ```
-    /// use measures::{PrivacyMap, PureDp, SymmetricDistance, times};
+    /// use odometry::measures::{PrivacyMap, PureDp, SymmetricDistance, times};
     /// let sum = PrivacyMap::per_record(PureDp, "0.1")?;
     /// let duplicated = sum.after::<SymmetricDistance>(times(2));
     /// assert_eq!(duplicated.loss(&1)?, "0.2".parse()?);
@@ -287,7 +287,7 @@ where
     /// [`quadratic`](PrivacyMap::quadratic).
     ///
     /// ```compile_fail,E0277
-    /// use measures::{PrivacyMap, SymmetricDistance, Zcdp};
+    /// use odometry::measures::{PrivacyMap, SymmetricDistance, Zcdp};
     /// PrivacyMap::<SymmetricDistance, _>::linear(Zcdp, "0.5").unwrap();
     /// ```
     pub fn linear<L: IntoLoss<M::Loss>>(measure: M, per_unit: L) -> L::Made<Self> {
@@ -325,14 +325,14 @@ where
     /// groups: only for a mechanism known to behave like that.
     ///
     /// ```
-    /// use measures::{PrivacyMap, SymmetricDistance, Zcdp};
+    /// use odometry::measures::{PrivacyMap, SymmetricDistance, Zcdp};
     /// let gaussian = PrivacyMap::<SymmetricDistance, _>::quadratic(Zcdp, "0.5")?;
     /// assert_eq!(gaussian.loss(&2)?, "2".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// ```compile_fail,E0277
-    /// use measures::{PrivacyMap, PureDp, SymmetricDistance};
+    /// use odometry::measures::{PrivacyMap, PureDp, SymmetricDistance};
     /// PrivacyMap::<SymmetricDistance, _>::quadratic(PureDp, "0.5").unwrap();
     /// ```
     pub fn quadratic<L: IntoLoss<M::Loss>>(measure: M, at_one: L) -> L::Made<Self> {
@@ -358,7 +358,7 @@ impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
     /// whoever calls this vouches for the space.
     ///
     /// ```
-    /// use measures::{PrivacyMap, SymmetricDistance, Zcdp};
+    /// use odometry::measures::{PrivacyMap, SymmetricDistance, Zcdp};
     /// let one = PrivacyMap::<SymmetricDistance, _>::constant_up_to(Zcdp, 1, "0.5")?;
     /// assert_eq!(one.group().loss(&3)?, "4.5".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

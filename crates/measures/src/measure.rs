@@ -19,11 +19,11 @@ pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
     /// The default is right where `Display` rounds nothing.
     ///
     /// ```
-    /// use measures::{Epsilon, Loss};
-    /// let third = Epsilon::new(exact::Exact::ratio(1, 3)?);
+    /// use odometry::measures::{Epsilon, Loss};
+    /// let third = Epsilon::new(odometry::exact::Exact::ratio(1, 3)?);
     /// assert_eq!(third.shown_down(), "0.33333333333333333");
     /// assert_eq!(third.to_string(), "0.33333333333333334");
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     fn shown_down(&self) -> String {
         self.to_string()
@@ -37,12 +37,12 @@ pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
     /// where losses are short by themselves. It must be monotone, leave zero as it is, and change nothing the second time.
     ///
     /// ```
-    /// use measures::{Epsilon, Loss};
+    /// use odometry::measures::{Epsilon, Loss};
     /// let tenth: Epsilon = "0.1".parse()?;
     /// assert_eq!(tenth.clone().on_grid(), tenth);
     /// let tiny: Epsilon = "1e-4096".parse()?;
     /// assert!(tiny.at_most(&tiny.clone().on_grid()) && tiny.on_grid().at_most(&"1e-121".parse()?));
-    /// # Ok::<(), measures::LossError>(())
+    /// # Ok::<(), odometry::measures::LossError>(())
     /// ```
     #[must_use]
     fn on_grid(self) -> Self {
@@ -53,11 +53,11 @@ pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
     /// it (the default), sessions on a ledger refuse the measure.
     ///
     /// ```
-    /// use measures::{Epsilon, Loss};
+    /// use odometry::measures::{Epsilon, Loss};
     /// let tenth: Epsilon = "0.10".parse()?;
     /// assert_eq!(tenth.written().as_deref(), Some("0.1"));
     /// assert_eq!(Epsilon::read("0.1"), Some(tenth));
-    /// # Ok::<(), measures::LossError>(())
+    /// # Ok::<(), odometry::measures::LossError>(())
     /// ```
     fn written(&self) -> Option<String> {
         None
@@ -88,10 +88,10 @@ pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
 /// a set of orders.
 ///
 /// ```
-/// use measures::{ApproxDp, Loss, Measure, PureDp};
+/// use odometry::measures::{ApproxDp, Loss, Measure, PureDp};
 /// assert!(PureDp.zero().at_most(&"0.1".parse()?));
 /// assert!(ApproxDp.check(&"(1, 1e-6)".parse()?).is_ok());
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 pub trait Measure: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// The losses of this measure.

@@ -186,7 +186,7 @@ impl Display for Neighbouring {
 /// duplicates every record, for one. It cannot wrap around: a distance that is too large for its type is an error.
 ///
 /// ```
-/// use measures::{MapError, times};
+/// use odometry::measures::{MapError, times};
 /// let twice = times::<u32>(2);
 /// assert_eq!(twice(&3)?, 6);
 /// assert!(matches!(twice(&(1 << 31)), Err(MapError::Overflow { factor: 2, .. }))); // `2 * d` would be 0

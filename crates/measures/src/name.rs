@@ -7,7 +7,7 @@ use std::fmt;
 /// A stable name with parameters. What has the same name counts in the same way; what counts differently has another.
 ///
 /// ```
-/// use measures::Name;
+/// use odometry::measures::Name;
 /// let order = Name::new("renyi").with("order", 2);
 /// assert_eq!(Name::new("basic").of(&order).to_string(), "basic{renyi{order=2}}");
 /// assert_eq!(Name::new("mine").with("unit", "a=b").to_string(), r"mine{unit=a\=b}");

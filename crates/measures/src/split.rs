@@ -11,7 +11,7 @@ use crate::{Epsilon, EpsilonDelta, Loss, Mu, RenyiCurve, RenyiEpsilon, Rho, RhoD
 /// budget of 1. A part is rounded down.
 ///
 /// ```
-/// use measures::{Basic, Epsilon, FilterRule, PureDp, Split, Tallied, Tally};
+/// use odometry::measures::{Basic, Epsilon, FilterRule, PureDp, Split, Tallied, Tally};
 /// let budget: Epsilon = "1".parse()?;
 /// let rule = Basic::new(PureDp);
 /// let gate = rule.open(&budget)?;

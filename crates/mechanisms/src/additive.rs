@@ -17,7 +17,7 @@ use crate::{
 /// Loss: that of the noise at the distance of the integers, rounded up.
 ///
 /// ```
-/// use mechanisms::{additive::add_noise, samplers::DiscreteLaplace};
+/// use odometry::mechanisms::{additive::add_noise, samplers::DiscreteLaplace};
 /// let laplace = add_noise(DiscreteLaplace::new(10)?);
 /// assert_eq!(laplace.map().loss(&1u32.into())?.to_string(), "0.1");
 /// let answer: i64 = laplace.invoke(42)?;
@@ -127,8 +127,8 @@ pub fn add_noise_to_vector<N: Noise, MI: VectorMetric>(
 /// but its record and does not panic.
 ///
 /// ```
-/// use mechanisms::{additive::count, samplers::DiscreteLaplace};
-/// use odometer::Records;
+/// use odometry::mechanisms::{additive::count, samplers::DiscreteLaplace};
+/// use odometry::odometer::Records;
 /// let people = Records::<u8>::new();
 /// let adults = count(people, DiscreteLaplace::new(10)?, |age: &u8| *age >= 18);
 /// assert_eq!(adults.map().loss(&1)?.to_string(), "0.1");
@@ -217,8 +217,8 @@ impl Clamp {
 /// not panic.
 ///
 /// ```
-/// use mechanisms::{additive::{Clamp, sum}, samplers::DiscreteGaussian};
-/// use odometer::Records;
+/// use odometry::mechanisms::{additive::{Clamp, sum}, samplers::DiscreteGaussian};
+/// use odometry::odometer::Records;
 /// let incomes = Records::<i64>::new();
 /// let noise = DiscreteGaussian::with_scale(1000)?;
 /// let total = sum(incomes, noise, Clamp::new(0, 1000)?, |income: &i64| *income);
@@ -251,8 +251,8 @@ where
 /// [`sum`] with the least noise that costs this at distance 1.
 ///
 /// ```
-/// use mechanisms::{additive::{Clamp, sum_spending}, spend::rho};
-/// use odometer::Records;
+/// use odometry::mechanisms::{additive::{Clamp, sum_spending}, spend::rho};
+/// use odometry::odometer::Records;
 /// let incomes = Records::<i64>::new();
 /// let total = sum_spending(incomes, rho("0.02"), Clamp::new(0, 1000)?, |income| *income)?;
 /// assert_eq!(total.map().loss(&1)?.to_string(), "0.02"); // σ = 5000

@@ -18,14 +18,14 @@ pub const SCALE_BITS: u32 = 40;
 /// not. A scale at which it cannot be built, or at which its map fails, counts as one that is not.
 ///
 /// ```
-/// use measures::AbsoluteDistance;
-/// use mechanisms::{additive::add_noise, calibrate::calibrate, samplers::DiscreteLaplace};
-/// use odometer::{Any, Records, Transformation};
+/// use odometry::measures::AbsoluteDistance;
+/// use odometry::mechanisms::{additive::add_noise, calibrate::calibrate, samplers::DiscreteLaplace};
+/// use odometry::odometer::{Any, Records, Transformation};
 /// // Each of a person's visits takes up to 90 minutes, and there are at most three.
 /// let minutes = Transformation::new(
 ///     Records::<i64>::new(),
 ///     Any::<i64, _>::with(AbsoluteDistance),
-///     |d_in: &u32| Ok(exact::Exact::from(3 * 90 * *d_in)),
+///     |d_in: &u32| Ok(odometry::exact::Exact::from(3 * 90 * *d_in)),
 ///     |visits: &Vec<i64>| Ok(visits.iter().map(|minutes| (*minutes).clamp(0, 90)).sum()),
 /// );
 /// let total = calibrate(&1, &"0.25".parse()?, |scale| {

@@ -23,7 +23,7 @@ use crate::{
 /// A graph as its users know it: for each vertex, its neighbours.
 ///
 /// ```
-/// use mechanisms::cores::Graph;
+/// use odometry::mechanisms::cores::Graph;
 /// let triangle = Graph::read("0 1\n1 2\n# a comment\n2 0\n2 3\n".as_bytes())?;
 /// assert_eq!((triangle.vertices(), triangle.edges()), (4, 4));
 /// assert_eq!(triangle.cores(), [2, 2, 2, 1]);
@@ -127,8 +127,8 @@ impl Fixed for Question {}
 /// [`accuracy`](Self::accuracy) `= O(ln(n/β)/ε)`, which is better than the `O(log n · log Δ)` of the paper's server.
 ///
 /// ```
-/// use mechanisms::cores::{Cores, Graph};
-/// use queryable::Root;
+/// use odometry::mechanisms::cores::{Cores, Graph};
+/// use odometry::queryable::Root;
 /// let edges = (0..40).flat_map(|u| (0..u).map(move |v| (u, v)));
 /// let everybody_knows_everybody = Graph::new(40, edges);
 /// let cores = Cores::for_epsilon("4")?;

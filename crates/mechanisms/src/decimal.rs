@@ -157,7 +157,7 @@ impl Space for FiniteFloats {
 /// at that, rounded up. The noise's scale is in steps. A number out of the 64-bit range of steps becomes its end.
 ///
 /// ```
-/// use mechanisms::{decimal::{Grid, add_noise_on_grid}, samplers::DiscreteLaplace};
+/// use odometry::mechanisms::{decimal::{Grid, add_noise_on_grid}, samplers::DiscreteLaplace};
 /// let cents = add_noise_on_grid(Grid::new(2)?, DiscreteLaplace::new(200)?); // scale 2.00
 /// assert_eq!(cents.map().loss(&1u32.into())?.to_string(), "0.5");
 /// println!("{}", cents.invoke(12.345)?); // for example 10.87

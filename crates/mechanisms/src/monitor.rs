@@ -31,7 +31,7 @@ use crate::{
 /// between two updates is an update: no stream is missing on the way. Each step costs one unit.
 ///
 /// ```
-/// use mechanisms::monitor::Monitor;
+/// use odometry::mechanisms::monitor::Monitor;
 /// let monitor = Monitor::for_epsilon(1, 1)?.measurement(100)?;
 /// assert_eq!(monitor.map().loss(&1u32.into())?.to_string(), "1");
 /// let monitor = monitor.invoke(vec![50; 100])?;
@@ -108,7 +108,7 @@ impl Monitor {
     /// The same as a measurement, for accounts: charged when it is launched, for the whole stream that will arrive.
     ///
     /// ```
-    /// use mechanisms::{monitor::{Monitor, Update}, sparse::{Sensitivity, SparseVector}};
+    /// use odometry::mechanisms::{monitor::{Monitor, Update}, sparse::{Sensitivity, SparseVector}};
     /// let alarm = SparseVector::for_comparisons("1", Sensitivity::together(1)?, 1, (100, 0.05))?;
     /// let alarm = Monitor::new(alarm).continual().invoke(())?;
     /// assert!(!alarm.ask(Update { by: 1, threshold: 1000 })?);

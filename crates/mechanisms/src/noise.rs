@@ -172,11 +172,11 @@ impl Noise for DiscreteGaussian {
 /// Rounded up; never more than what the zCDP loss gives.
 ///
 /// ```
-/// use mechanisms::{additive::add_noise, noise::ApproxGaussian, samplers::DiscreteGaussian};
+/// use odometry::mechanisms::{additive::add_noise, noise::ApproxGaussian, samplers::DiscreteGaussian};
 /// let noise = DiscreteGaussian::with_scale(5)?;
 /// let approx = add_noise(ApproxGaussian::new(noise, 1)?);
 /// let loss = approx.map().loss(&1u32.into())?;
-/// assert!(loss.delta().to_f64(exact::Round::Up) < 1.9e-8); // its zCDP loss alone gives 8.8e-8
+/// assert!(loss.delta().to_f64(odometry::exact::Round::Up) < 1.9e-8); // its zCDP loss alone gives 8.8e-8
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -14,16 +14,16 @@ use crate::{
 /// Floats are not taken, because what they hold is not what was written:
 ///
 /// ```compile_fail,E0277
-/// mechanisms::samplers::DiscreteLaplace::new(0.1).unwrap();
+/// odometry::mechanisms::samplers::DiscreteLaplace::new(0.1).unwrap();
 /// ```
 ///
 /// ```
-/// use mechanisms::samplers::DiscreteLaplace;
+/// use odometry::mechanisms::samplers::DiscreteLaplace;
 /// assert_eq!(DiscreteLaplace::new("2.5")?.loss_per_unit().to_string(), "0.4");
 /// assert_eq!(DiscreteLaplace::new(4)?.loss_per_unit().to_string(), "0.25");
 /// let error = DiscreteLaplace::new("2,5").unwrap_err();
 /// assert_eq!(error.to_string(), "the scale: \"2,5\" is not a number; write decimals such as 0.1, 1e-6 or inf");
-/// # Ok::<(), mechanisms::BuildError>(())
+/// # Ok::<(), odometry::mechanisms::BuildError>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an exact number",

@@ -121,8 +121,8 @@ fn truth_for(epsilon: impl Parameter) -> Result<Probability, BuildError> {
 /// [`randomized_response`] that costs this ε, or less by a relative `2e-14` at the most.
 ///
 /// ```
-/// use measures::Neighbouring;
-/// use mechanisms::response::randomized_response_for_epsilon;
+/// use odometry::measures::Neighbouring;
+/// use odometry::mechanisms::response::randomized_response_for_epsilon;
 /// let rr = randomized_response_for_epsilon("0.5")?;
 /// let spent = rr.map().loss(&Neighbouring)?;
 /// assert!(*spent.value() <= "0.5".parse()? && *spent.value() > "0.49999999999998".parse()?);
@@ -162,9 +162,9 @@ where
 /// ε = ln(truth/(1 − truth)), rounded up; tight.
 ///
 /// ```
-/// use measures::Neighbouring;
-/// use mechanisms::response::randomized_response;
-/// use queryable::coins::Probability;
+/// use odometry::measures::Neighbouring;
+/// use odometry::mechanisms::response::randomized_response;
+/// use odometry::queryable::coins::Probability;
 /// let rr = randomized_response(Probability::new(3, 4)?)?;
 /// assert!(rr.map().loss(&Neighbouring)?.to_string().starts_with("1.0986122886681")); // ln 3
 /// let answer: bool = rr.invoke(true)?;

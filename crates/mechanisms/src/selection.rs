@@ -58,9 +58,9 @@ impl<F, K> Scores<F, K> {
     /// The scores of the candidates `0..candidates`, with what is known about the directions in which they move.
     ///
     /// ```
-    /// use measures::SymmetricDistance;
-    /// use mechanisms::{selection::{Scores, report_noisy_max}, sparse::Sensitivity};
-    /// use odometer::Records;
+    /// use odometry::measures::SymmetricDistance;
+    /// use odometry::mechanisms::{selection::{Scores, report_noisy_max}, sparse::Sensitivity};
+    /// use odometry::odometer::Records;
     /// let count = |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64;
     /// // Counts of records that come and go: half of the noise.
     /// let tally = Scores::moving(3, Sensitivity::of_counts::<SymmetricDistance>(), count)?;
@@ -168,8 +168,8 @@ fn concentrated(epsilon: &Exact, changes: &Exact) -> Rho {
 /// ε per started unit of distance, exactly as given; at distance `d` with a fractional Δ, `ε·⌈Δ·⌈d⌉⌉/Δ`.
 ///
 /// ```
-/// use mechanisms::selection::{Scores, exponential};
-/// use odometer::Records;
+/// use odometry::mechanisms::selection::{Scores, exponential};
+/// use odometry::odometer::Records;
 /// let votes = Records::<usize>::new();
 /// let tally = Scores::new(3, 1, |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64)?;
 /// let winner = exponential(votes, tally, "0.5")?;
@@ -308,8 +308,8 @@ where
 /// [`exponential_zcdp`] that costs this ρ at distance 1, or less by a relative `1e-14` at the most.
 ///
 /// ```
-/// use mechanisms::selection::{Scores, exponential_for_rho};
-/// use odometer::Records;
+/// use odometry::mechanisms::selection::{Scores, exponential_for_rho};
+/// use odometry::odometer::Records;
 /// let tally = Scores::new(3, 1, |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64)?;
 /// let winner = exponential_for_rho(Records::new(), tally, "0.1")?;
 /// let spent = winner.map().loss(&1)?;

@@ -45,9 +45,9 @@ pub trait Directions: sealed::Sealed {
 /// questions `x` and `−x` would keep it. Hence it is for [`Connected`] spaces:
 ///
 /// ```compile_fail,E0277
-/// use measures::AbsoluteDistance;
-/// use mechanisms::sparse::{Sensitivity, SparseVector};
-/// use odometer::Any;
+/// use odometry::measures::AbsoluteDistance;
+/// use odometry::mechanisms::sparse::{Sensitivity, SparseVector};
+/// use odometry::odometer::Any;
 /// let together = Sensitivity::together(1).unwrap();
 /// let svt = SparseVector::for_epsilon(1, together, 1).unwrap();
 /// svt.measurement(Any::<i64, _>::with(AbsoluteDistance), together, |x: &i64, sign: &i64| x * sign);

@@ -45,9 +45,9 @@ pub struct Above<Q> {
 /// The parameters of sparse vector: how many answers "above" before it halts, and its noise.
 ///
 /// ```
-/// use measures::SymmetricDistance;
-/// use mechanisms::sparse::{Above, Sensitivity, SparseVector};
-/// use odometer::Records;
+/// use odometry::measures::SymmetricDistance;
+/// use odometry::mechanisms::sparse::{Above, Sensitivity, SparseVector};
+/// use odometry::odometer::Records;
 /// let ages = Records::<i64>::new();
 /// let sensitivity = Sensitivity::of_counts::<SymmetricDistance>();
 /// let svt = SparseVector::for_epsilon(1, sensitivity, 2)?.of_counts(ages);
@@ -116,7 +116,7 @@ impl SparseVector {
     /// so the centre is `(a − b)/2`, and the least `(a + b)/2` is at ε₂ : ε₁ = `√(SHIFTS·c·ln(k/β)) : √ln(1/β)`.
     ///
     /// ```
-    /// use mechanisms::sparse::{Sensitivity, SparseVector};
+    /// use odometry::mechanisms::sparse::{Sensitivity, SparseVector};
     /// let together = Sensitivity::together(1)?;
     /// let svt = SparseVector::for_comparisons(1, together, 1, (1000, 0.05))?;
     /// assert_eq!(svt.loss(together).to_string(), "1");

@@ -53,8 +53,8 @@ pub struct SpendApprox<P, Q>(P, Q);
 /// This ε, spent with discrete Laplace noise: scale `Δ₁/ε`, exactly.
 ///
 /// ```
-/// use mechanisms::{additive::count_spending, spend::epsilon};
-/// use odometer::Records;
+/// use odometry::mechanisms::{additive::count_spending, spend::epsilon};
+/// use odometry::odometer::Records;
 /// let adults = count_spending(Records::<u8>::new(), epsilon("0.3"), |age| *age >= 18)?;
 /// assert_eq!(adults.map().loss(&1)?.to_string(), "0.3");
 /// assert_eq!(adults.description().to_string(), "`count`(sensitivity = 1, noise = discrete Laplace, scale = 10/3)");
@@ -193,7 +193,7 @@ impl DiscreteLaplace {
     /// `sensitivity/ε`, exactly.
     ///
     /// ```
-    /// use mechanisms::{additive::add_noise, samplers::DiscreteLaplace};
+    /// use odometry::mechanisms::{additive::add_noise, samplers::DiscreteLaplace};
     /// let noisy = add_noise(DiscreteLaplace::for_epsilon(100, "0.3")?);
     /// assert_eq!(noisy.map().loss(&100u8.into())?.to_string(), "0.3");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -217,7 +217,7 @@ impl DiscreteGaussian {
     /// There is no `for_mu`: see [`Spend`].
     ///
     /// ```
-    /// use mechanisms::{additive::add_noise, samplers::DiscreteGaussian};
+    /// use odometry::mechanisms::{additive::add_noise, samplers::DiscreteGaussian};
     /// let noisy = add_noise(DiscreteGaussian::for_rho(3, "0.7")?);
     /// assert_eq!(noisy.map().loss(&3u8.into())?.to_string(), "0.7");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -236,7 +236,7 @@ impl ApproxGaussian {
     /// (ε, δ). For several numbers, [`epsilon_delta`].
     ///
     /// ```
-    /// use mechanisms::{additive::add_noise, noise::ApproxGaussian};
+    /// use odometry::mechanisms::{additive::add_noise, noise::ApproxGaussian};
     /// let noisy = add_noise(ApproxGaussian::for_approx(1, 1, "1e-6")?);
     /// assert!(noisy.map().loss(&1u8.into())?.delta() <= &"1e-6".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

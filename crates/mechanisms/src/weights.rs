@@ -67,7 +67,7 @@ pub struct Estimate {
 /// The parameters of private multiplicative weights.
 ///
 /// ```
-/// use mechanisms::weights::{MultiplicativeWeights, Subset};
+/// use odometry::mechanisms::weights::{MultiplicativeWeights, Subset};
 /// let pmw = MultiplicativeWeights::for_epsilon(1, 8, 10_000, 12, 500)?.measurement();
 /// assert_eq!(pmw.map().loss(&1)?.to_string(), "1");
 /// let answers = pmw.invoke((0..10_000).map(|i| i % 3).collect())?; // three of eight elements occur

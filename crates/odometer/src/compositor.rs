@@ -28,9 +28,9 @@ enum Order {
 /// which measurements they are may still be chosen adaptively. Its rule may be any [`FixedRule`].
 ///
 /// ```
-/// use measures::fixed::OptimalPure;
-/// use measures::{PrivacyMap, PureDp};
-/// use odometer::{Compositor, Measurement, Records};
+/// use odometry::measures::fixed::OptimalPure;
+/// use odometry::measures::{PrivacyMap, PureDp};
+/// use odometry::odometer::{Compositor, Measurement, Records};
 /// let records = Records::<i64>::new();
 /// let optimal = OptimalPure::new("1e-6".parse()?)?;
 /// let compositor = Compositor::new(records, optimal, 1, vec!["0.1"; 100]).measurement()?;

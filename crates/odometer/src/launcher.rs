@@ -32,9 +32,9 @@ use sealed::Desk;
 /// Whoever launches measurements of one space in one measure: a [`Session`] or a [`Composition`], whatever its rule.
 ///
 /// ```
-/// use measures::fixed::OptimalPure;
-/// use measures::{Basic, PrivacyMap, PureDp};
-/// use odometer::{Compositor, Launcher, Measurement, Odometer, Records};
+/// use odometry::measures::fixed::OptimalPure;
+/// use odometry::measures::{Basic, PrivacyMap, PureDp};
+/// use odometry::odometer::{Compositor, Launcher, Measurement, Odometer, Records};
 ///
 /// struct Service {
 ///     books: Box<dyn Launcher<Records<i64>, PureDp>>, // the rule is a matter of configuration

@@ -2,8 +2,8 @@
 //! at constant cost.
 //!
 //! ```
-//! use measures::{Basic, PrivacyMap, PureDp};
-//! use odometer::{Measurement, Odometer, Records};
+//! use odometry::measures::{Basic, PrivacyMap, PureDp};
+//! use odometry::odometer::{Measurement, Odometer, Records};
 //!
 //! let records = Records::<i64>::new();
 //! let map = PrivacyMap::per_record(PureDp, "0.1")?;

@@ -18,8 +18,8 @@ use crate::{
 /// A way to keep account of everything that is launched on some data (\[HST+23\] Alg 4 and 6).
 ///
 /// ```
-/// use measures::{Basic, PrivacyMap, PureDp};
-/// use odometer::{Measurement, Odometer, Records};
+/// use odometry::measures::{Basic, PrivacyMap, PureDp};
+/// use odometry::odometer::{Measurement, Odometer, Records};
 /// let records = Records::<i64>::new();
 /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
 /// let query = Measurement::new("query", records, map, |_, _| Ok(42));
@@ -36,8 +36,8 @@ use crate::{
 /// A rule for losses fixed in advance makes no odometer and no filter:
 ///
 /// ```compile_fail,E0277
-/// use measures::{fixed::Optimal};
-/// use odometer::{Odometer, Records};
+/// use odometry::measures::{fixed::Optimal};
+/// use odometry::odometer::{Odometer, Records};
 /// let records = Records::<i64>::new();
 /// Odometer::new(records, Optimal::new("1e-6".parse().unwrap()).unwrap()); // error: `Optimal` is not valid as a filter
 /// ```
@@ -135,8 +135,8 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     /// lives.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let free = || Measurement::new("free", records, PrivacyMap::per_record(PureDp, "0").unwrap(), |_, _| Ok(()));
     /// let session = Odometer::new(records, Basic::new(PureDp)).quota(2).open(vec![1, 2, 3])?;
@@ -159,9 +159,9 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     /// [finite communication](measures::Interleaving::ConcurrentFinite): under others it changes nothing.
     ///
     /// ```
-    /// # use measures::{ApproxDp, Basic, PrivacyMap};
-    /// # use odometer::{Measurement, Odometer, Records};
-    /// # use queryable::{AskError, machine};
+    /// # use odometry::measures::{ApproxDp, Basic, PrivacyMap};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
+    /// # use odometry::queryable::{AskError, machine};
     /// # let records = Records::<i64>::new();
     /// # let map = PrivacyMap::constant_up_to(ApproxDp, 1, "(0.1, 0)")?;
     /// # let counter = Measurement::new("echo", records, map, |_, scope| scope.spawn(machine(|x: u8, _| Ok(x))));
@@ -183,8 +183,8 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     /// map is the budget up to `d_in` and infinity beyond ([`Measurement::by_group_privacy`] may know more).
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{LaunchError, Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let map = PrivacyMap::per_record(PureDp, "0.4")?;
     /// # let query = Measurement::new("query", records, map, |_, _| Ok(42));

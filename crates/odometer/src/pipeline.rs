@@ -19,8 +19,8 @@ use crate::{
 /// It keeps account at distances between the data *before* the transformation.
 ///
 /// ```
-/// # use measures::{Basic, PrivacyMap, PureDp, times};
-/// # use odometer::{Measurement, Odometer, Records, Transformation};
+/// # use odometry::measures::{Basic, PrivacyMap, PureDp, times};
+/// # use odometry::odometer::{Measurement, Odometer, Records, Transformation};
 /// # let records = Records::<i64>::new();
 /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
 /// # let query = Measurement::new("query", records, map, |_, _| Ok(42));

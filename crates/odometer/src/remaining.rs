@@ -10,8 +10,8 @@ use measures::Loss;
 /// It compares with an `Option` of the loss.
 ///
 /// ```
-/// # use measures::{Basic, PrivacyMap, PureDp};
-/// # use odometer::{Measurement, Odometer, Records};
+/// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+/// # use odometry::odometer::{Measurement, Odometer, Records};
 /// # let records = Records::<i64>::new();
 /// let session = Odometer::new(records, Basic::new(PureDp)).named("team red").filter(1, "1")?.invoke(vec![1, 2, 3])?;
 /// let left = session.remaining(1)?;

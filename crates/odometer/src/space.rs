@@ -14,8 +14,8 @@ use crate::{error::OpenError, transformation::Mismatch};
 /// only on data of the space it was made for.
 ///
 /// ```
-/// use measures::SymmetricDistance;
-/// use odometer::Space;
+/// use odometry::measures::SymmetricDistance;
+/// use odometry::odometer::Space;
 /// #[derive(Clone, Debug, PartialEq)]
 /// struct AtMost(usize);
 /// impl Space for AtMost {
@@ -51,9 +51,9 @@ pub trait Space: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// The privacy map that a function computes, at this space's distances.
     ///
     /// ```
-    /// use exact::Round;
-    /// use measures::{L2Distance, Rho, Zcdp};
-    /// use odometer::{Any, Space};
+    /// use odometry::exact::Round;
+    /// use odometry::measures::{L2Distance, Rho, Zcdp};
+    /// use odometry::odometer::{Any, Space};
     /// let vectors = Any::<Vec<i64>, _>::with(L2Distance);
     /// let map = vectors.map(Zcdp, |d_in| Ok(Rho::new(d_in.pow(2, Round::Up))));
     /// assert_eq!(map.loss(&3u32.into())?, "9".parse()?);
@@ -71,8 +71,8 @@ pub trait Space: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
 /// Every value of a type, with a metric.
 ///
 /// ```
-/// use measures::AbsoluteDistance;
-/// use odometer::{Any, Space};
+/// use odometry::measures::AbsoluteDistance;
+/// use odometry::odometer::{Any, Space};
 /// let number = Any::<f64, _>::with(AbsoluteDistance);
 /// assert!(number.contains(&0.5));
 /// ```
@@ -81,7 +81,7 @@ pub struct Any<T, MI>(MI, PhantomData<fn() -> T>);
 /// Every list of records.
 ///
 /// ```
-/// use odometer::{Records, Space};
+/// use odometry::odometer::{Records, Space};
 /// let people = Records::<(&str, u32)>::new(); // neighbours have one record more or less
 /// let known = Records::<(&str, u32)>::replaced(); // neighbours have one record replaced
 /// assert!(people.contains(&vec![("Ada", 36)]) && known.contains(&vec![]));
@@ -150,9 +150,9 @@ impl<T: Send + Sync + 'static, MI: Metric> Space for Any<T, MI> {
 /// vouches for it.
 ///
 /// ```
-/// # use measures::SymmetricDistance;
-/// # use odometer::Space;
-/// use odometer::Connected;
+/// # use odometry::measures::SymmetricDistance;
+/// # use odometry::odometer::Space;
+/// use odometry::odometer::Connected;
 /// # #[derive(Clone, Debug, PartialEq)]
 /// struct AtMost(usize);
 /// # impl Space for AtMost {

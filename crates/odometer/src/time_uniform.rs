@@ -22,9 +22,9 @@ use crate::{
 /// Its launches are purely private (\[RRUV16\] Lemma 3.5 is wrong otherwise) and sequential.
 ///
 /// ```
-/// use measures::adaptive::{RogersOdometer, TimeUniformRogers};
-/// use measures::{PrivacyMap, PureDp};
-/// use odometer::{Measurement, Records, TimeUniformOdometer};
+/// use odometry::measures::adaptive::{RogersOdometer, TimeUniformRogers};
+/// use odometry::measures::{PrivacyMap, PureDp};
+/// use odometry::odometer::{Measurement, Records, TimeUniformOdometer};
 /// let records = Records::<i64>::new();
 /// let map = PrivacyMap::per_record(PureDp, "0.01")?;
 /// let query = Measurement::new("query", records, map, |_, _| Ok(42));

@@ -23,8 +23,8 @@ pub(crate) type Stability<D0, D1> = dyn Fn(&D0) -> Result<D1, MapError> + Send +
 /// return, or takes longer on some data, is not noticed.
 ///
 /// ```
-/// use measures::{PrivacyMap, PureDp, times};
-/// use odometer::{Measurement, Records, Transformation};
+/// use odometry::measures::{PrivacyMap, PureDp, times};
+/// use odometry::odometer::{Measurement, Records, Transformation};
 /// let records = Records::<i64>::new();
 /// let twice = Transformation::new(records, records, times(2), |data: &Vec<i64>| Ok([data.clone(), data.clone()].concat()));
 /// let noisy = Measurement::new("noisy", records, PrivacyMap::per_record(PureDp, "0.1")?, |_, _| Ok(0));

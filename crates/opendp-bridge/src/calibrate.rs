@@ -26,13 +26,13 @@ pub const SCALE_BITS: u32 = 40;
 ///     domains::{AtomDomain, VectorDomain}, measurements::make_laplace, metrics::{AbsoluteDistance, SymmetricDistance},
 ///     transformations::make_count,
 /// };
-/// use opendp_bridge::{calibrated, measurement, theirs::Pure};
+/// use odometry::opendp_bridge::{calibrated, measurement, theirs::Pure};
 /// let count = measurement("count", || calibrated(&1, &0.3, |scale| {
 ///     let change = AbsoluteDistance::<i32>::default();
 ///     make_count(VectorDomain::new(AtomDomain::<i32>::default()), SymmetricDistance)?
 ///         >> make_laplace::<_, _, Pure>(AtomDomain::default(), change, scale, None)?
 /// }))?;
-/// let spent = count.map().loss(&1)?.value().to_f64(exact::Round::Up);
+/// let spent = count.map().loss(&1)?.value().to_f64(odometry::exact::Round::Up);
 /// assert!(spent <= 0.3 && spent > 0.3 - 1e-11);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

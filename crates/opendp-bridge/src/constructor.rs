@@ -37,7 +37,7 @@ impl<T, F: Fn() -> Fallible<T> + Send + Sync + 'static> Build<T> for F {}
 ///
 /// ```
 /// use opendp::measurements::make_randomized_response_bool;
-/// use opendp_bridge::Constructor;
+/// use odometry::opendp_bridge::Constructor;
 /// let coin = Constructor::new(|| make_randomized_response_bool(0.75, false));
 /// std::thread::spawn(move || coin.build().map(|_| ())).join().unwrap()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

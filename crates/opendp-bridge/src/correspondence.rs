@@ -74,10 +74,10 @@ impl NoLoss {
 /// A float of OpenDP's as an exact number; NaN and negative ones are refused.
 ///
 /// ```
-/// use opendp_bridge::exact_loss;
+/// use odometry::opendp_bridge::exact_loss;
 /// assert_eq!(exact_loss(0.5)?.to_string(), "0.5");
 /// assert!(exact_loss(f64::NAN).is_err() && exact_loss(-0.1).is_err());
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 ///
 /// # Errors

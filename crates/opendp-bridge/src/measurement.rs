@@ -40,10 +40,10 @@ pub type Imported<DI, MI, C, A> = Measurement<OpendpSpace<DI, MI>, C, A>;
 /// enumerate it. Enable the feature `use-openssl` in the final binary; without it OpenDP calls its generator non-secure.
 ///
 /// ```
-/// use measures::{Basic, PureDp};
-/// use odometer::Odometer;
+/// use odometry::measures::{Basic, PureDp};
+/// use odometry::odometer::Odometer;
 /// use opendp::{domains::AtomDomain, measurements::make_laplace, metrics::AbsoluteDistance};
-/// use opendp_bridge::{measurement, theirs};
+/// use odometry::opendp_bridge::{measurement, theirs};
 /// let laplace = measurement("laplace", || {
 ///     make_laplace::<_, _, theirs::Pure>(AtomDomain::<i32>::default(), AbsoluteDistance::<i32>::default(), 2.0, None)
 /// })?;
@@ -78,9 +78,9 @@ where
 /// measures of your own.
 ///
 /// ```
-/// use measures::RenyiDp;
+/// use odometry::measures::RenyiDp;
 /// # use opendp::{core::{Function, Measurement, PrivacyMap}, domains::AtomDomain, metrics::AbsoluteDistance};
-/// use opendp_bridge::{measurement_in, theirs};
+/// use odometry::opendp_bridge::{measurement_in, theirs};
 /// # let build = || Measurement::new(AtomDomain::<i32>::default(), AbsoluteDistance::<i32>::default(), theirs::Renyi,
 /// #     Function::new(|x: &i32| *x), PrivacyMap::new(|_| Function::new(|alpha: &f64| alpha / 2.0)));
 /// let at_two = measurement_in("rényi", RenyiDp::new(2u32.into())?, build)?;

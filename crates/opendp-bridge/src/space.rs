@@ -91,10 +91,10 @@ impl<DI: SharedDomain, MI: SharedMetric> Space for OpendpSpace<DI, MI> {
 /// OpenDP's domain and metric as a space of ours, for odometers on the data that OpenDP's measurements take.
 ///
 /// ```
-/// use measures::{Basic, PureDp};
-/// use odometer::Odometer;
+/// use odometry::measures::{Basic, PureDp};
+/// use odometry::odometer::Odometer;
 /// use opendp::{domains::{AtomDomain, VectorDomain}, metrics::SymmetricDistance};
-/// use opendp_bridge::space;
+/// use odometry::opendp_bridge::space;
 /// let ages = space(VectorDomain::new(AtomDomain::<i32>::default()), SymmetricDistance)?;
 /// let session = Odometer::new(ages, Basic::new(PureDp)).open(vec![31, 47])?;
 /// assert_eq!(session.privacy_loss(&1)?.to_string(), "0");
@@ -161,10 +161,10 @@ where
 /// Distances stay as they are. The data are cloned when the first launch needs them.
 ///
 /// ```
-/// use measures::{PrivacyMap, PureDp};
-/// use odometer::{Measurement, Records};
+/// use odometry::measures::{PrivacyMap, PureDp};
+/// use odometry::odometer::{Measurement, Records};
 /// use opendp::{domains::{AtomDomain, VectorDomain}, metrics};
-/// use opendp_bridge::{same_data, space};
+/// use odometry::opendp_bridge::{same_data, space};
 /// let ages = space(VectorDomain::new(AtomDomain::<i32>::default()), metrics::SymmetricDistance)?;
 /// let free = PrivacyMap::per_record(PureDp, "0")?;
 /// let nothing = Measurement::new("nothing", Records::<i32>::new(), free, |_, _| Ok(()));

@@ -29,10 +29,10 @@ pub type ImportedTransformation<DI, MI, DO, MO> =
 /// Distances go into OpenDP rounded up, and come back exactly.
 ///
 /// ```
-/// use measures::{Basic, PureDp};
-/// use odometer::Odometer;
+/// use odometry::measures::{Basic, PureDp};
+/// use odometry::odometer::Odometer;
 /// use opendp::{domains::{AtomDomain, VectorDomain}, metrics::SymmetricDistance, transformations::make_clamp};
-/// use opendp_bridge::total_transformation;
+/// use odometry::opendp_bridge::total_transformation;
 /// let clamp = total_transformation(|| {
 ///     make_clamp(VectorDomain::new(AtomDomain::<i32>::default()), SymmetricDistance, (0, 100))
 /// })?;

@@ -43,7 +43,7 @@ pub(crate) fn drop_contained<M: Send + 'static>(machine: M) {
 /// ```
 /// let caught = std::panic::catch_unwind(|| panic!("a message of a megabyte"));
 /// if let Err(payload) = caught {
-///     queryable::discard(payload);
+///     odometry::queryable::discard(payload);
 /// }
 /// ```
 #[cold]

@@ -18,13 +18,13 @@ use crate::{compose::Routed, error::AskError, interaction::Move, postprocess::Si
 /// behind their owner's back; for a type of one's own, its author says so:
 ///
 /// ```
-/// use queryable::Fixed;
+/// use odometry::queryable::Fixed;
 /// enum Question { Count, Above(u32) }
 /// impl Fixed for Question {}
 /// ```
 ///
 /// ```compile_fail,E0277
-/// use queryable::{Root, compose::{ConComp, BoxedMachine, Unparsable}, machine};
+/// use odometry::queryable::{Root, compose::{ConComp, BoxedMachine, Unparsable}, machine};
 /// type Later = std::sync::mpsc::Receiver<u32>;
 /// let part: BoxedMachine<Later, u32> = Box::new(machine(|later: Later, _| Ok(later.recv().unwrap_or(0))));
 /// ConComp::new(vec![part], Unparsable::Refuse); // error: `Receiver<u32>` is not `Fixed`

@@ -11,7 +11,7 @@ use crate::error::AskError;
 /// [fused root](crate::Root::branch_fused) has it. It stops nothing by itself: whoever runs code in such a tree looks at it before, and after.
 ///
 /// ```
-/// use queryable::{AskError, Fuse, Root};
+/// use odometry::queryable::{AskError, Fuse, Root};
 /// let fuse = Fuse::new(|by, error| println!("for the operator: {by} failed: {error}"));
 /// let root = Root::from_os()?.branch_fused(fuse.clone())?;
 /// root.run([], |scope| {

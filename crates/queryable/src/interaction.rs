@@ -87,7 +87,7 @@ impl Root {
     /// hears of it.
     ///
     /// ```
-    /// use queryable::{Heard, Move, Root, machine};
+    /// use odometry::queryable::{Heard, Move, Root, machine};
     /// let root = Root::seeded([7; 32]);
     /// let parity = root.spawn(machine(|n: u32, _| Ok(n % 2)))?;
     /// let mut next = 0;
@@ -97,7 +97,7 @@ impl Root {
     /// }));
     /// let view = root.interact(analyst, &parity, 10)?;
     /// assert_eq!(view.transcript.rounds.len(), 3);
-    /// # Ok::<(), queryable::AskError>(())
+    /// # Ok::<(), odometry::queryable::AskError>(())
     /// ```
     ///
     /// # Errors

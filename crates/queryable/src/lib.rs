@@ -4,8 +4,8 @@
 //! This crate knows nothing about privacy. It is the ground on which odometers, filters and the auditor stand.
 //!
 //! ```
-//! use queryable::coins::{Bit, Probability};
-//! use queryable::{AskError, Machine, Root, Scope, translate};
+//! use odometry::queryable::coins::{Bit, Probability};
+//! use odometry::queryable::{AskError, Machine, Root, Scope, translate};
 //!
 //! /// Says whether the secret is above a threshold, wrongly one time in four; three answers at the most.
 //! struct Above { secret: u32, answers_left: u32, lie: Bit }

@@ -252,7 +252,7 @@ pub fn inside_step() -> bool {
 /// foreign code runs under, take it inside.
 ///
 /// ```
-/// use queryable::{AskError, guarded};
+/// use odometry::queryable::{AskError, guarded};
 /// assert_eq!(guarded(|| 2 + 2), Ok(4));
 /// assert_eq!(guarded(|| -> u8 { panic!("a map's author was careless") }), Err(AskError::Panicked));
 /// ```

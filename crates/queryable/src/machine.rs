@@ -43,7 +43,7 @@ impl<M: Machine + ?Sized> Machine for Box<M> {
 /// A closure with state is a machine.
 ///
 /// ```
-/// use queryable::{Root, machine};
+/// use odometry::queryable::{Root, machine};
 /// let mut sum = 0;
 /// let adder = Root::seeded([0; 32]).spawn(machine(move |x: i64, _| {
 ///     sum += x;
@@ -51,7 +51,7 @@ impl<M: Machine + ?Sized> Machine for Box<M> {
 /// }))?;
 /// assert_eq!(adder.ask(2)?, 2);
 /// assert_eq!(adder.ask(3)?, 5);
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 pub fn machine<Q, A, F>(transition: F) -> impl Machine<Query = Q, Answer = A>
 where
@@ -83,7 +83,7 @@ where
 /// A noninteractive function is a machine that answers once and then halts, whether it answered or failed.
 ///
 /// ```
-/// use queryable::{AskError, Root, once};
+/// use odometry::queryable::{AskError, Root, once};
 /// let q = Root::seeded([0; 32]).spawn(once(|x: u8, _| Ok(x + 1)))?;
 /// assert_eq!(q.ask(1), Ok(2));
 /// assert_eq!(q.ask(1), Err(AskError::Halted));

@@ -31,7 +31,7 @@ pub type Sent<P> = Side<<P as PostProcessor>::Answer, <P as PostProcessor>::Inne
 /// built inside a step is part of that step's machine, and covered by its privacy map.)
 ///
 /// ```
-/// use queryable::{AskError, PostProcessor, Received, Root, Scope, Sent, Side, machine};
+/// use odometry::queryable::{AskError, PostProcessor, Received, Root, Scope, Sent, Side, machine};
 ///
 /// /// Asks twice and answers the sum.
 /// #[derive(Default)]
@@ -206,12 +206,12 @@ where
 /// A post-processor that translates queries on the way in and answers on the way out.
 ///
 /// ```
-/// use queryable::{Root, machine, translate};
+/// use odometry::queryable::{Root, machine, translate};
 /// let root = Root::seeded([0; 32]);
 /// let double = root.spawn(machine(|x: i64, _| Ok(2 * x)))?;
 /// let text = root.postprocess(&double, translate(|s: String| s.len() as i64, |x: i64| x.to_string()))?;
 /// assert_eq!(text.ask("four".into())?, "8");
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 pub fn translate<Q, A, InnerQ, InnerA, F, G>(
     query: F,

@@ -33,11 +33,11 @@ use crate::{
 /// twice from one snapshot.
 ///
 /// ```
-/// use queryable::{Root, machine};
+/// use odometry::queryable::{Root, machine};
 /// let root = Root::from_os()?;
 /// let echo = root.spawn(machine(|text: String, _| Ok(text)))?;
 /// assert_eq!(echo.ask("hello".into())?, "hello");
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 #[derive(Clone)]
 pub struct Root(Arc<Shared>);
@@ -195,7 +195,7 @@ impl Root {
     /// messages, and then [`AskError::TooManyMessages`].
     ///
     /// ```
-    /// use queryable::{AskError, Root, machine};
+    /// use odometry::queryable::{AskError, Root, machine};
     /// let root = Root::from_os()?;
     /// let echo = root.run_answering_at_most(2, [], |scope| scope.spawn(machine(|x: u8, _| Ok(x))))?;
     /// assert_eq!((echo.ask(1)?, echo.ask(2)?), (1, 2));
@@ -269,7 +269,7 @@ impl Root {
     /// been paid for, are never withheld.
     ///
     /// ```
-    /// use queryable::{AskError, Root, machine};
+    /// use odometry::queryable::{AskError, Root, machine};
     /// let root = Root::from_os()?.withholding()?;
     /// let (newer, mut next) = (root.clone(), None);
     /// let older = root.spawn_in_turn(machine(move |(), _| {

@@ -14,7 +14,7 @@ use crate::{
 /// Whose turn it is among the children of one sequential composition.
 ///
 /// ```
-/// use queryable::Sequence;
+/// use odometry::queryable::Sequence;
 /// let sequence = Sequence::new();
 /// let first = sequence.begin_next();
 /// assert!(first.is_current());
@@ -92,7 +92,7 @@ impl Turn {
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
-/// use queryable::{AskError, Outside, Root, machine};
+/// use odometry::queryable::{AskError, Outside, Root, machine};
 ///
 /// struct Open(AtomicBool);
 /// impl Outside for Open {

@@ -66,7 +66,7 @@ impl Mechanism {
     /// their sums, so thirds can be had. At most 2^14 answers.
     ///
     /// ```
-    /// use accountant::{Accountant, Mechanism};
+    /// use odometry::accountant::{Accountant, Mechanism};
     /// let weights = [("3", "1"), ("1", "3")].map(|(p, q)| (p.parse().unwrap(), q.parse().unwrap()));
     /// let response = Mechanism::finite(&weights)?;
     /// let delta = Accountant::new().add(response, 1).delta(&"0".parse()?)?;

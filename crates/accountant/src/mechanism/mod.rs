@@ -26,7 +26,7 @@ use crate::numbers::Double;
 /// or a removal, alike. Where something in between may turn one into the other, use [`either_way`](Mechanism::either_way).
 ///
 /// ```
-/// use accountant::{Accountant, Mechanism};
+/// use odometry::accountant::{Accountant, Mechanism};
 /// let noisy = Mechanism::gaussian("1".parse()?, "100".parse()?)?;
 /// let epsilon = Accountant::new().add(noisy, 10_000).epsilon(&"1e-6".parse()?)?;
 /// assert!(epsilon > "4.88655".parse()? && epsilon < "4.88656".parse()?);
@@ -87,7 +87,7 @@ impl Mechanism {
     /// `E e^{zL}` of the mixture is the mean of those of the parts.
     ///
     /// ```
-    /// use accountant::{Accountant, Mechanism};
+    /// use odometry::accountant::{Accountant, Mechanism};
     /// let often = Mechanism::laplace("1".parse()?, "20".parse()?)?;
     /// let seldom = Mechanism::laplace("1".parse()?, "2".parse()?)?;
     /// let mixed = Mechanism::mixture([("9".parse()?, often), ("1".parse()?, seldom)])?;

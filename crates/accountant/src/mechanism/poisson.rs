@@ -19,7 +19,7 @@ impl Mechanism {
     /// and σ down, to `f64`. σ between `0.05` and `1e6`.
     ///
     /// ```
-    /// use accountant::{Accountant, Mechanism};
+    /// use odometry::accountant::{Accountant, Mechanism};
     /// let step = Mechanism::poisson_gaussian("0.01".parse()?, "1".parse()?)?;
     /// let epsilon = Accountant::new().add(step, 1000).epsilon(&"1e-10".parse()?)?;
     /// assert!(epsilon > "3.29".parse()? && epsilon < "3.291".parse()?);

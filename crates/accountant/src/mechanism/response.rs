@@ -17,7 +17,7 @@ impl Mechanism {
     /// (\[KOV15\], \[MV16\]). δ above 1 is an error.
     ///
     /// ```
-    /// use accountant::{Accountant, Mechanism};
+    /// use odometry::accountant::{Accountant, Mechanism};
     /// let step = Mechanism::approximate("0.1".parse()?, "1e-9".parse()?)?;
     /// let epsilon = Accountant::new().add(step, 1000).epsilon(&"1e-5".parse()?)?;
     /// assert!(epsilon < "20".parse()?);

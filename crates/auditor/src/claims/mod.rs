@@ -128,10 +128,10 @@ impl<Q, A> Report<Q, A> {
     /// not have `from` for certain, this says nothing.
     ///
     /// ```
-    /// use auditor::{Input, audit};
-    /// use measures::{Conversion, Epsilon, PureDp, Rho, RuleError, Zcdp, convert::PureToZcdp};
-    /// use exact::{Exact, Round};
-    /// use queryable::{Root, coins::{Bit, Probability}, machine};
+    /// use odometry::auditor::{Input, audit};
+    /// use odometry::measures::{Conversion, Epsilon, PureDp, Rho, RuleError, Zcdp, convert::PureToZcdp};
+    /// use odometry::exact::{Exact, Round};
+    /// use odometry::queryable::{Root, coins::{Bit, Probability}, machine};
     ///
     /// /// Takes ε²/8 for ε²/2.
     /// #[derive(Clone, Debug)]

@@ -34,10 +34,10 @@ impl<T: Clean + Clone + PartialEq + Send + Sync + 'static> PlainMessage for T {}
 /// A mechanism built from mechanisms. It is deterministic, and starts in the same state whatever the data.
 ///
 /// ```
-/// use continual::{Catalogue, Certified, EventLevel, PureParallel, StreamMessage};
-/// use continual::composite::{CompositeMechanism, Composite, Parts, Tainted};
-/// use measures::Epsilon;
-/// use queryable::{AskError, Root, Scope, coins::{Bit, Probability}, machine};
+/// use odometry::continual::{Catalogue, Certified, EventLevel, PureParallel, StreamMessage};
+/// use odometry::continual::composite::{CompositeMechanism, Composite, Parts, Tainted};
+/// use odometry::measures::Epsilon;
+/// use odometry::queryable::{AskError, Root, Scope, coins::{Bit, Probability}, machine};
 ///
 /// /// After every third update, asks by a new randomized response whether one of the three was above 100.
 /// #[derive(Clone)]
@@ -139,28 +139,28 @@ trait Right<C: Composite> {
 /// Which part is created or asked is clean:
 ///
 /// ```compile_fail,E0308
-/// use continual::composite::{Composite, Parts, Tainted};
+/// use odometry::continual::composite::{Composite, Parts, Tainted};
 /// fn choose<C: Composite>(parts: &mut Parts<'_, C>, which: Tainted<usize>, query: Tainted<C::PartQuery>) {
 ///     parts.ask(which, query);
 /// }
 /// ```
 /// ```compile_fail,E0308
-/// use continual::composite::{Composite, Parts, Tainted};
+/// use odometry::continual::composite::{Composite, Parts, Tainted};
 /// fn choose<C: Composite>(parts: &mut Parts<'_, C>, which: Tainted<C::Name>) { parts.create(which); }
 /// ```
 ///
 /// There are no coins, no machines and no end but the parts':
 ///
 /// ```compile_fail,E0599
-/// use continual::composite::{Composite, Parts};
-/// fn draw<C: Composite>(parts: &mut Parts<'_, C>) { parts.draw(&queryable::coins::Bit::fair()); }
+/// use odometry::continual::composite::{Composite, Parts};
+/// fn draw<C: Composite>(parts: &mut Parts<'_, C>) { parts.draw(&odometry::queryable::coins::Bit::fair()); }
 /// ```
 /// ```compile_fail,E0599
-/// use continual::composite::{Composite, Parts};
-/// fn spawn<C: Composite>(parts: &mut Parts<'_, C>) { parts.spawn(queryable::machine(|(), _| Ok(()))); }
+/// use odometry::continual::composite::{Composite, Parts};
+/// fn spawn<C: Composite>(parts: &mut Parts<'_, C>) { parts.spawn(odometry::queryable::machine(|(), _| Ok(()))); }
 /// ```
 /// ```compile_fail,E0599
-/// use continual::composite::{Composite, Parts};
+/// use odometry::continual::composite::{Composite, Parts};
 /// fn halt<C: Composite>(parts: &mut Parts<'_, C>) { parts.halt(); }
 /// ```
 pub struct Parts<'a, C: Composite> {

@@ -19,33 +19,33 @@ impl<T: Fixed> Clean for T {}
 /// It can be computed with, by functions that capture nothing, and sent to a part. Nobody can look at it:
 ///
 /// ```compile_fail,E0616
-/// fn look(x: continual::composite::Tainted<u8>) -> u8 { x.value }
+/// fn look(x: odometry::continual::composite::Tainted<u8>) -> u8 { x.value }
 /// ```
 /// ```compile_fail,E0614
-/// fn look(x: continual::composite::Tainted<u8>) -> u8 { *x }
+/// fn look(x: odometry::continual::composite::Tainted<u8>) -> u8 { *x }
 /// ```
 /// ```compile_fail,E0308
-/// fn branch(x: continual::composite::Tainted<bool>) -> u8 { if x { 1 } else { 0 } }
+/// fn branch(x: odometry::continual::composite::Tainted<bool>) -> u8 { if x { 1 } else { 0 } }
 /// ```
 /// ```compile_fail,E0369
-/// fn compare(x: continual::composite::Tainted<u8>) -> bool { x.clone() == x }
+/// fn compare(x: odometry::continual::composite::Tainted<u8>) -> bool { x.clone() == x }
 /// ```
 /// ```compile_fail,E0277
-/// fn print(x: continual::composite::Tainted<u8>) { println!("{x:?}"); }
+/// fn print(x: odometry::continual::composite::Tainted<u8>) { println!("{x:?}"); }
 /// ```
 /// ```compile_fail,E0277
-/// fn write(x: continual::composite::Tainted<u8>) -> String { serde_json::to_string(&x).unwrap() }
+/// fn write(x: odometry::continual::composite::Tainted<u8>) -> String { serde_json::to_string(&x).unwrap() }
 /// ```
 ///
 /// It cannot be smuggled out of a function of it, neither by what the function captures nor by what it is given:
 ///
 /// ```compile_fail,E0308
 /// use std::cell::Cell;
-/// fn smuggle(x: continual::composite::Tainted<u8>, seen: &Cell<u8>) { x.map(|x| seen.set(x)); }
+/// fn smuggle(x: odometry::continual::composite::Tainted<u8>, seen: &Cell<u8>) { x.map(|x| seen.set(x)); }
 /// ```
 /// ```compile_fail,E0277
 /// use std::sync::Mutex;
-/// fn smuggle(x: continual::composite::Tainted<u8>, seen: &Mutex<u8>) {
+/// fn smuggle(x: odometry::continual::composite::Tainted<u8>, seen: &Mutex<u8>) {
 ///     x.map_with(seen, |x, seen| *seen.lock().unwrap() = x);
 /// }
 /// ```
@@ -53,8 +53,8 @@ impl<T: Fixed> Clean for T {}
 /// And it is no answer:
 ///
 /// ```compile_fail,E0277
-/// fn answer<T: continual::composite::Clean>() {}
-/// answer::<continual::composite::Tainted<u8>>();
+/// fn answer<T: odometry::continual::composite::Clean>() {}
+/// answer::<odometry::continual::composite::Tainted<u8>>();
 /// ```
 ///
 /// What types cannot see: statics, threads, the clock, and panics. A function of tainted values must be total (a panic is
@@ -110,7 +110,7 @@ impl<T> Tainted<T> {
     /// A clean value, where a tainted one is expected.
     ///
     /// ```
-    /// use continual::composite::Tainted;
+    /// use odometry::continual::composite::Tainted;
     /// let zero: Tainted<i64> = Tainted::of(0);
     /// let one = zero.map(|x| x + 1);
     /// # let _ = one;
@@ -136,7 +136,7 @@ impl<T> Tainted<T> {
     /// A function of it and of something clean.
     ///
     /// ```
-    /// use continual::composite::Tainted;
+    /// use odometry::continual::composite::Tainted;
     /// let (total, threshold) = (Tainted::of(5), 3);
     /// let above = total.map_with(&threshold, |total, threshold| total > *threshold);
     /// # let _ = above;
@@ -159,7 +159,7 @@ impl<T> Tainted<T> {
     /// Changes it by another one, in place.
     ///
     /// ```
-    /// use continual::composite::Tainted;
+    /// use odometry::continual::composite::Tainted;
     /// let mut total = Tainted::of(5);
     /// total.absorb(Tainted::of(2), |total, x| *total += x);
     /// ```

@@ -22,7 +22,7 @@ pub const MAX_SLOTS: usize = 64;
 /// (\[HSV25\] Cor 5.5 and Thm 5.4). There is no such theorem for zCDP, Rényi or Gaussian losses, and so no such bounds.
 ///
 /// ```
-/// use continual::live::ContributionBounds;
+/// use odometry::continual::live::ContributionBounds;
 /// let bounds = ContributionBounds::equal(3, "0.1".parse()?, 20)?; // three parts, 20 updates
 /// assert_eq!(bounds.price().to_string(), "(0.3, 0)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -12,9 +12,9 @@ use super::{
 /// Data in parts, each with a continual mechanism of its own, and bounds on what one unit contributes.
 ///
 /// ```
-/// use continual::live::{ContributionBounds, GroupBy, Live, LivePart, Replaced, latest};
-/// use measures::Epsilon;
-/// use queryable::{Root, machine};
+/// use odometry::continual::live::{ContributionBounds, GroupBy, Live, LivePart, Replaced, latest};
+/// use odometry::measures::Epsilon;
+/// use odometry::queryable::{Root, machine};
 ///
 /// // A part for every city. (The sums are exact: an honest author would add noise, and name its loss.)
 /// let sums = |_: &String| {

@@ -15,7 +15,7 @@ pub type Live<U, Q> = StreamMessage<Option<U>, Q>;
 /// vouched for with respect to this function.
 ///
 /// ```
-/// use continual::{Pair, StreamMessage::Update, VerificationFunction, live::one_unit};
+/// use odometry::continual::{Pair, StreamMessage::Update, VerificationFunction, live::one_unit};
 /// let function = one_unit::<u8, ()>(1);
 /// assert!(function.is_valid(&[Pair::new(Update(Some(3)), Update(None))]));
 /// assert!(!function.is_valid(&[Pair::new(Update(Some(3)), Update(None)); 2]));
@@ -43,9 +43,9 @@ impl<U: 'static, Q: 'static, A: 'static> LivePart<U, Q, A> {
     /// Other measures have no theorem for streams in parallel:
     ///
     /// ```compile_fail,E0277
-    /// use continual::live::{Live, LivePart};
-    /// let rho: measures::Rho = "0.1".parse().unwrap();
-    /// LivePart::new(rho, queryable::machine(|_: Live<i64, ()>, _| Ok(0)));
+    /// use odometry::continual::live::{Live, LivePart};
+    /// let rho: odometry::measures::Rho = "0.1".parse().unwrap();
+    /// LivePart::new(rho, odometry::queryable::machine(|_: Live<i64, ()>, _| Ok(0)));
     /// ```
     pub fn new(
         loss: impl Into<EpsilonDelta>,
@@ -61,8 +61,8 @@ impl<U: 'static, Q: 'static, A: 'static> LivePart<U, Q, A> {
 /// A mechanism that answers every update, as one that is asked: a question gets the answer to the last update.
 ///
 /// ```
-/// use continual::{StreamMessage::{Question, Update}, live::latest};
-/// use queryable::{Root, machine};
+/// use odometry::continual::{StreamMessage::{Question, Update}, live::latest};
+/// use odometry::queryable::{Root, machine};
 /// let mut sum = 0;
 /// let running = machine(move |x: i64, _| { sum += x; Ok(sum) });
 /// let part = Root::seeded([0; 32]).spawn(latest(running, |update: Option<i64>| update.unwrap_or(0)))?;
@@ -70,7 +70,7 @@ impl<U: 'static, Q: 'static, A: 'static> LivePart<U, Q, A> {
 /// part.ask(Update(Some(3)))?;
 /// part.ask(Update(None))?;
 /// assert_eq!(part.ask(Question(()))?, Some(3));
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 pub fn latest<M, U>(
     mut inner: M,

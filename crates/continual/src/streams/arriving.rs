@@ -13,9 +13,9 @@ use crate::pair::StreamMessage;
 /// counts (\[HST+23\] Alg 2: what is composed may have inputs of its own).
 ///
 /// ```
-/// use continual::streams::Arriving;
-/// use measures::{Basic, PrivacyMap, PureDp};
-/// use odometer::{Measurement, Odometer, Records};
+/// use odometry::continual::streams::Arriving;
+/// use odometry::measures::{Basic, PrivacyMap, PureDp};
+/// use odometry::odometer::{Measurement, Odometer, Records};
 /// let people = Records::<u32>::new();
 /// let map = PrivacyMap::per_record(PureDp, "0.5")?;
 /// let count = Measurement::new("count", people, map, |data, _| Ok(data.len())); // yours adds noise

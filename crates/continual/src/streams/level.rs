@@ -88,8 +88,8 @@ impl Increment for Vec<i64> {
 /// The changes of all messages sum to so much at the most.
 ///
 /// ```
-/// use continual::{Pair, VerificationFunction, streams::{StreamMetric, SumLevel}};
-/// let function: SumLevel<i64> = measures::L1Distance.at(&2u32.into());
+/// use odometry::continual::{Pair, VerificationFunction, streams::{StreamMetric, SumLevel}};
+/// let function: SumLevel<i64> = odometry::measures::L1Distance.at(&2u32.into());
 /// assert!(function.is_valid(&[Pair::new(3, 4), Pair::new(0, -1)]));
 /// assert!(!function.is_valid(&[Pair::new(3, 4), Pair::new(0, 2)]));
 /// ```

@@ -8,18 +8,18 @@
 //! be launched in a part:
 //!
 //! ```compile_fail,E0277
-//! use continual::streams::Streams;
-//! use measures::{Basic, L1Distance, PureDp};
-//! use odometer::Odometer;
+//! use odometry::continual::streams::Streams;
+//! use odometry::measures::{Basic, L1Distance, PureDp};
+//! use odometry::odometer::Odometer;
 //! let session = Odometer::new(Streams::with(L1Distance), Basic::new(PureDp)).open(()).unwrap();
 //! session.partition(|_| 0);
 //! ```
 //! ```compile_fail,E0308
-//! use continual::streams::Streams;
-//! use measures::{Basic, L1Distance, PrivacyMap, PureDp};
-//! use odometer::{Odometer, Records};
+//! use odometry::continual::streams::Streams;
+//! use odometry::measures::{Basic, L1Distance, PrivacyMap, PureDp};
+//! use odometry::odometer::{Odometer, Records};
 //! let map = PrivacyMap::linear(PureDp, "1").unwrap();
-//! let echo = Streams::with(L1Distance).measurement("echo", map, || queryable::machine(|x: i64, _| Ok(x)));
+//! let echo = Streams::with(L1Distance).measurement("echo", map, || odometry::queryable::machine(|x: i64, _| Ok(x)));
 //! let people = Odometer::new(Records::<u8>::new(), Basic::new(PureDp)).open(vec![]).unwrap();
 //! let part = people.partition(|x| *x).unwrap().part(1).unwrap();
 //! part.launch(&echo);
@@ -44,10 +44,10 @@ use crate::{certified::Certified, verification::SwapSymmetric};
 /// Streams, at distances of this metric. There are no data yet: they come in messages.
 ///
 /// ```
-/// use continual::streams::Streams;
-/// use measures::{Basic, L1Distance, PrivacyMap, PureDp};
-/// use odometer::Odometer;
-/// use queryable::{Scope, machine};
+/// use odometry::continual::streams::Streams;
+/// use odometry::measures::{Basic, L1Distance, PrivacyMap, PureDp};
+/// use odometry::odometer::Odometer;
+/// use odometry::queryable::{Scope, machine};
 ///
 /// let streams = Streams::with(L1Distance);
 /// let map = PrivacyMap::linear(PureDp, "0.5")?;

@@ -22,7 +22,7 @@ impl Exact {
     /// `e^x`, with a relative excess of at most `2^-59`; infinity for infinity.
     ///
     /// ```
-    /// use exact::{Exact, Round};
+    /// use odometry::exact::{Exact, Round};
     /// assert_eq!(Exact::ONE.exp(Round::Up).to_f64(Round::Down), std::f64::consts::E);
     /// ```
     pub fn exp(&self, round: Round) -> Exact {

@@ -18,7 +18,7 @@ impl Exact {
     /// `ln x`, with a relative excess of at most `2^-52`; `None` for `x < 1`, where it is negative.
     ///
     /// ```
-    /// use exact::{Exact, Round};
+    /// use odometry::exact::{Exact, Round};
     /// let two = Exact::from(2_u8);
     /// assert_eq!(two.ln(Round::Down).unwrap().to_f64(Round::Down), std::f64::consts::LN_2);
     /// assert_eq!(Exact::ZERO.ln(Round::Up), None);

@@ -12,10 +12,10 @@ impl Exact {
     /// relative excess of at most `2^-61`.
     ///
     /// ```
-    /// use exact::{Exact, Round};
+    /// use odometry::exact::{Exact, Round};
     /// let x: Exact = "2.25".parse()?;
     /// assert_eq!(x.sqrt(Round::Up), "1.5".parse()?);
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn sqrt(&self, round: Round) -> Exact {
         if self.is_infinite() || self.is_zero() {

@@ -10,10 +10,10 @@ impl Exact {
     /// `tanh x`, with a relative excess of at most `2^-53`; 1 for infinity.
     ///
     /// ```
-    /// use exact::{Exact, Round};
+    /// use odometry::exact::{Exact, Round};
     /// let x: Exact = "0.5".parse()?;
     /// assert!(x.tanh(Round::Down).to_f64(Round::Down) > 0.462117157260009);
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn tanh(&self, round: Round) -> Exact {
         if self.is_infinite() {

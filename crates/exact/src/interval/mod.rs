@@ -3,8 +3,8 @@
 //! and leave.
 //!
 //! ```
-//! use exact::Exact;
-//! use exact::interval::{Interval, refine, upper_tail};
+//! use odometry::exact::Exact;
+//! use odometry::exact::interval::{Interval, refine, upper_tail};
 //! // P(Z > 10) for a standard normal Z, enclosed to a relative 2^-72.
 //! let ten = Exact::from(10u8);
 //! let tail = refine(|bits| upper_tail(&Interval::exact(&ten, bits)?)).ok_or("too narrow")?;

@@ -73,7 +73,7 @@ const PLACES: i64 = 64;
 /// The point that `Z` passes with probability `p`; `None` unless it certainly lies between ±2^10.
 ///
 /// ```
-/// use exact::interval::{Interval, upper_quantile, upper_tail};
+/// use odometry::exact::interval::{Interval, upper_quantile, upper_tail};
 /// let quarter = Interval::int(1u8, 128).div_int(4);
 /// let t = upper_quantile(&quarter).ok_or("too far")?;
 /// assert!((t.lo.approximate() - 0.674_489_750_196_081_7).abs() < 1e-15);

@@ -12,13 +12,13 @@ delta_loss! {
     /// An approximate privacy loss `(ε, δ)`, compared coordinate-wise.
     ///
     /// ```
-    /// use measures::{EpsilonDelta, Loss};
+    /// use odometry::measures::{EpsilonDelta, Loss};
     /// let a: EpsilonDelta = "(1, 0.1)".parse()?;
     /// let b: EpsilonDelta = "(2, 0)".parse()?;
     /// assert!(!a.at_most(&b) && !b.at_most(&a));
     /// assert_eq!("(0.5, 1)".parse(), Ok(EpsilonDelta::INFINITY));
     /// assert!("(0.5, 1.5)".parse::<EpsilonDelta>().is_err());
-    /// # Ok::<(), measures::LossError>(())
+    /// # Ok::<(), odometry::measures::LossError>(())
     /// ```
     EpsilonDelta, epsilon, "EpsilonDelta::new"
 }

@@ -22,7 +22,7 @@ pub fn gaussian_to_zcdp(loss: &Mu) -> Rho {
 /// to a relative `2^-70`, rounded up; below `2^-1200`, and for μ outside of `2^±512`, only an upper bound.
 ///
 /// ```
-/// let delta = measures::convert::gaussian_delta(&"1".parse()?, &"1".parse()?);
+/// let delta = odometry::measures::convert::gaussian_delta(&"1".parse()?, &"1".parse()?);
 /// assert!(delta > "0.12693673750".parse()? && delta < "0.12693673751".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -222,9 +222,9 @@ impl ConvertsTotals for GaussianToProfile {}
 /// pair (ε, δ): \[DRS19\] Prop 2.12). Rounded down, which claims less.
 ///
 /// ```
-/// use measures::convert::GaussianToTradeoff;
-/// use measures::Conversion;
-/// use exact::Round;
+/// use odometry::measures::convert::GaussianToTradeoff;
+/// use odometry::measures::Conversion;
+/// use odometry::exact::Round;
 /// let f = GaussianToTradeoff { tangents: 33 }.convert(&"1".parse()?)?;
 /// let half = f.at(&"0.3085375387259869".parse()?, Round::Up); // Φ(−1/2), the fixed point
 /// assert!(half > "0.3085".parse()? && half < "0.30853754".parse()?);

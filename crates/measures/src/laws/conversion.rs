@@ -9,8 +9,8 @@ use crate::{Conversion, Loss, Measure, RuleError};
 /// Whether what it gives is *true* takes a theorem; the `auditor` crate can try to refute it on a mechanism.
 ///
 /// ```
-/// use measures::convert::{PureToZcdp, Then, ZcdpToApprox};
-/// use measures::laws;
+/// use odometry::measures::convert::{PureToZcdp, Then, ZcdpToApprox};
+/// use odometry::measures::laws;
 /// let both = Then(PureToZcdp, ZcdpToApprox::new("1e-6".parse()?)?);
 /// laws::check_conversion(&both, &["0.1".parse()?, "1".parse()?, "30".parse()?])?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -6,7 +6,7 @@ use crate::{Distance, Loss, Measure, Metric, PrivacyMap};
 /// Checks that a map has a loss at every sample, that it is the same when asked again, and that it is monotone.
 ///
 /// ```
-/// use measures::{laws, PrivacyMap, PureDp, SymmetricDistance};
+/// use odometry::measures::{laws, PrivacyMap, PureDp, SymmetricDistance};
 /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
 /// laws::check_map(&map, &[0, 1, 2, 100])?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -6,7 +6,7 @@
 //! *private*: that takes a theorem; the `auditor` crate can try to refute it.
 //!
 //! ```
-//! use measures::{laws, ApproxDp, Basic};
+//! use odometry::measures::{laws, ApproxDp, Basic};
 //! let losses = ["(0, 0)", "(0.5, 0)", "(0.1, 1e-6)", "(2, 1e-9)"].map(|text| text.parse().unwrap());
 //! laws::check_measure(&ApproxDp, &losses)?;
 //! laws::check_adaptive(&Basic::new(ApproxDp), &losses, &losses)?;

@@ -11,13 +11,13 @@ use crate::{ApproxDp, EpsilonDelta, Profile, ProfileDp, RuleError, Tradeoff, Tra
 /// The trade-off function of a profile: the greatest of all its tangents. Rounded down.
 ///
 /// ```
-/// use measures::convert::profile_to_tradeoff;
-/// use measures::{Loss, Profile, Tradeoff};
+/// use odometry::measures::convert::profile_to_tradeoff;
+/// use odometry::measures::{Loss, Profile, Tradeoff};
 /// let loss = "(1, 1e-6)".parse()?;
 /// let by_profile = profile_to_tradeoff(&Profile::new([loss]));
 /// assert!(Tradeoff::from_approx(&"(0.999999, 1e-6)".parse()?).at_most(&by_profile));
 /// assert!(by_profile.at_most(&Tradeoff::from_approx(&"(1.000001, 1e-6)".parse()?)));
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 pub fn profile_to_tradeoff(profile: &Profile) -> Tradeoff {
     let tangents = |corner: &Corner| {

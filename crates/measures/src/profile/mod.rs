@@ -25,11 +25,11 @@ use exact::interval::{exp, ln_up};
 /// smaller is below everywhere.
 ///
 /// ```
-/// use measures::{Loss, Profile};
+/// use odometry::measures::{Loss, Profile};
 /// let both = Profile::new(["(0.5, 0.1)".parse()?, "(1, 1e-6)".parse()?]);
 /// let one = Profile::new(["(1, 1e-6)".parse()?]);
 /// assert!(both.at_most(&one) && !one.at_most(&both));
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(Exact, Exact)>", into = "Vec<(Exact, Exact)>")]

@@ -13,7 +13,7 @@ use exact::interval::{Float, Interval, least_root, refine, upper_tail};
 /// `ρ = ε·tanh(ε/2)`, the zCDP of randomized response, attained as α → 1 (\[Ste24\] Thm 5). Rounded up.
 ///
 /// ```
-/// let rho = measures::convert::pure_to_zcdp(&"1".parse()?);
+/// let rho = odometry::measures::convert::pure_to_zcdp(&"1".parse()?);
 /// assert!(*rho.value() > "0.4621".parse()? && *rho.value() < "0.4622".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -67,7 +67,7 @@ fn renyi_of_response(epsilon: &Exact, order: &Exact) -> Exact {
 /// so, being convex, below all of it (\[DRS19\] Thm 2.10 turns that into a guarantee). Tight. Rounded up.
 ///
 /// ```
-/// let mu = measures::convert::pure_to_gaussian(&"1".parse()?);
+/// let mu = odometry::measures::convert::pure_to_gaussian(&"1".parse()?);
 /// assert!(*mu.value() > "1.2320".parse()? && *mu.value() < "1.2321".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -15,11 +15,11 @@ scalar_loss! {
     /// A pure privacy loss ε: the laws of the views differ by a factor of at most `e^ε`.
     ///
     /// ```
-    /// use measures::{Epsilon, Loss};
+    /// use odometry::measures::{Epsilon, Loss};
     /// let tenth: Epsilon = "0.1".parse()?;
     /// assert!(tenth.at_most(&"0.10".parse()?));
     /// assert!(!Epsilon::INFINITY.at_most(&tenth));
-    /// # Ok::<(), measures::LossError>(())
+    /// # Ok::<(), odometry::measures::LossError>(())
     /// ```
     Epsilon, linear = Scale::scaled
 }

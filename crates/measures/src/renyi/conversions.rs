@@ -71,7 +71,7 @@ fn delta_from_above(order: &Order, tau: &Exact, epsilon: &Exact) -> Exact {
 /// ```
 /// // One of the two budgets with which "some order still fits" is refuted: both reach (1, 1e-6).
 /// let delta = "1e-6".parse()?;
-/// let epsilon = measures::convert::renyi_epsilon(&"0.328344 at order 16".parse()?, &delta);
+/// let epsilon = odometry::measures::convert::renyi_epsilon(&"0.328344 at order 16".parse()?, &delta);
 /// assert!(epsilon > "0.999999".parse()? && epsilon < "1.000001".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

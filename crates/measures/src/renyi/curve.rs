@@ -54,13 +54,13 @@ fn list(values: &[Exact]) -> String {
 /// An infinite value at one order says nothing about that order; the others still count.
 ///
 /// ```
-/// use exact::Exact;
-/// use measures::{Loss, Orders, RenyiCurve};
+/// use odometry::exact::Exact;
+/// use odometry::measures::{Loss, Orders, RenyiCurve};
 /// let orders = Orders::new([2u32.into(), 4u32.into()])?;
 /// let low = RenyiCurve::new(&orders, [Exact::ONE, 2u32.into()])?;
 /// let steep = RenyiCurve::new(&orders, [Exact::ZERO, 9u32.into()])?;
 /// assert!(!low.at_most(&steep) && !steep.at_most(&low));
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]

@@ -22,11 +22,11 @@ use std::str::FromStr;
 /// different orders are never added or compared.
 ///
 /// ```
-/// use measures::{Loss, RenyiEpsilon};
+/// use odometry::measures::{Loss, RenyiEpsilon};
 /// let at_two: RenyiEpsilon = "0.5 at order 2".parse()?;
 /// let at_four: RenyiEpsilon = "0.5 at order 4".parse()?;
 /// assert!(!at_two.at_most(&at_four) && !at_four.at_most(&at_two));
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
@@ -162,12 +162,12 @@ impl From<RenyiEpsilon> for Fields {
 /// Rényi differential privacy at one fixed order α > 1 (\[Mir17\]).
 ///
 /// ```
-/// use measures::{Measure, RenyiDp};
+/// use odometry::measures::{Measure, RenyiDp};
 /// let at_two = RenyiDp::new(2u32.into())?;
 /// assert!(at_two.check(&"0.5 at order 2".parse()?).is_ok());
 /// assert!(at_two.check(&"0.5 at order 3".parse()?).is_err());
 /// assert!(RenyiDp::new(1u32.into()).is_err());
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RenyiDp {

@@ -16,10 +16,10 @@ use exact::interval::{Float, Interval, least_root};
 /// `(α−1)τ` is small.
 ///
 /// ```
-/// use measures::convert::{renyi_delta, renyi_delta_optimal};
+/// use odometry::measures::convert::{renyi_delta, renyi_delta_optimal};
 /// let loss = "0.001 at order 8".parse()?;
 /// let (best, plain) = (renyi_delta_optimal(&loss, &"0.5".parse()?), renyi_delta(&loss, &"0.5".parse()?));
-/// assert!(best < plain.div(&"50".parse()?, exact::Round::Down));
+/// assert!(best < plain.div(&"50".parse()?, odometry::exact::Round::Down));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn renyi_delta_optimal(loss: &RenyiEpsilon, epsilon: &Exact) -> Exact {

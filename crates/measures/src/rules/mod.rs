@@ -134,7 +134,7 @@ pub trait Tallied: Rule {
 /// A rule for losses fixed in advance is not accepted:
 ///
 /// ```compile_fail,E0277
-/// use measures::{Adaptive, ApproxDp, EpsilonDelta, FixedRule, Rule, RuleError};
+/// use odometry::measures::{Adaptive, ApproxDp, EpsilonDelta, FixedRule, Rule, RuleError};
 /// #[derive(Clone, Debug)]
 /// struct Advanced;
 /// impl Rule for Advanced {
@@ -165,10 +165,10 @@ pub trait Adaptive: Tallied {
     /// The loss of a list of launches.
     ///
     /// ```
-    /// use measures::{Adaptive, Basic, PureDp};
+    /// use odometry::measures::{Adaptive, Basic, PureDp};
     /// let losses = ["0.1".parse()?, "0.2".parse()?];
     /// assert_eq!(Basic::new(PureDp).total_of(&losses).to_string(), "0.3");
-    /// # Ok::<(), measures::LossError>(())
+    /// # Ok::<(), odometry::measures::LossError>(())
     /// ```
     fn total_of(&self, losses: &[ChildLoss<Self>]) -> Total<TotalLoss<Self>> {
         let mut tally = self.start();
@@ -202,20 +202,20 @@ pub trait Adaptive: Tallied {
 /// be solved from the budget once is solved in [`open`](FilterRule::open).
 ///
 /// ```
-/// use measures::{Basic, FilterRule, PureDp, Tallied, Tally};
+/// use odometry::measures::{Basic, FilterRule, PureDp, Tallied, Tally};
 /// let rule = Basic::new(PureDp);
 /// let gate = rule.open(&"1".parse()?)?;
 /// let ten = rule.start().after(&"0.1".parse()?, 10);
 /// assert!(rule.fits(&gate, &ten));
 /// assert_eq!(rule.remaining(&gate, &ten), Some("0".parse()?));
 /// assert!(!rule.fits(&gate, &ten.after(&"1e-30".parse()?, 1)));
-/// # Ok::<(), measures::RuleError>(())
+/// # Ok::<(), odometry::measures::RuleError>(())
 /// ```
 ///
 /// A rule for losses fixed in advance is not accepted:
 ///
 /// ```compile_fail,E0277
-/// use measures::{ApproxDp, EpsilonDelta, FilterRule, FixedRule, Rule, RuleError};
+/// use odometry::measures::{ApproxDp, EpsilonDelta, FilterRule, FixedRule, Rule, RuleError};
 /// #[derive(Clone, Debug)]
 /// struct Optimal;
 /// impl Rule for Optimal {

@@ -24,13 +24,13 @@ use exact::interval::exp;
 /// A trade-off function: convex, falling, at most `1 − x`, piecewise linear. As a loss, `f ⪯ g` iff `f ≥ g` everywhere.
 ///
 /// ```
-/// use measures::{Loss, Tradeoff};
+/// use odometry::measures::{Loss, Tradeoff};
 /// let one = Tradeoff::from_approx(&"(1, 0)".parse()?);
 /// let two = Tradeoff::from_approx(&"(2, 0)".parse()?);
 /// assert!(one.at_most(&two) && !two.at_most(&one));
 /// let leaky = Tradeoff::from_approx(&"(0, 0.3)".parse()?);
 /// assert!(!one.at_most(&leaky) && !leaky.at_most(&one));
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(Exact, Exact)>", into = "Vec<(Exact, Exact)>")]
@@ -44,12 +44,12 @@ impl Tradeoff {
     /// between, nowhere above `1 − x`.
     ///
     /// ```
-    /// use measures::Tradeoff;
+    /// use odometry::measures::Tradeoff;
     /// let corners = ["0", "0.25", "1"].map(|x| x.parse().unwrap());
     /// let heights = ["1", "0.25", "0"].map(|y| y.parse().unwrap());
     /// assert!(Tradeoff::new(corners.into_iter().zip(heights)).is_ok());
     /// assert!(Tradeoff::new([("0.5".parse()?, "0.75".parse()?)]).is_err());
-    /// # Ok::<(), exact::ExactError>(())
+    /// # Ok::<(), odometry::exact::ExactError>(())
     /// ```
     pub fn new(corners: impl IntoIterator<Item = (Exact, Exact)>) -> Result<Self, LossError> {
         let mut given = Vec::new();
@@ -187,10 +187,10 @@ impl From<Tradeoff> for Vec<(Exact, Exact)> {
 /// function. It has no rule for adaptively chosen losses: natural filters are not free (\[RHL+26\]).
 ///
 /// ```
-/// use measures::{Loss, Measure, Tradeoff, TradeoffDp};
+/// use odometry::measures::{Loss, Measure, Tradeoff, TradeoffDp};
 /// let some = Tradeoff::from_approx(&"(1, 1e-6)".parse()?);
 /// assert!(TradeoffDp.zero().at_most(&some) && some.at_most(&TradeoffDp.infinity()));
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TradeoffDp;

@@ -19,7 +19,7 @@ pub fn zcdp_to_renyi(loss: &Rho, order: &RenyiDp) -> RenyiEpsilon {
 /// best one is not certified, the bound is). Rounded up.
 ///
 /// ```
-/// let epsilon = measures::convert::zcdp_epsilon(&"0.5".parse()?, &"1e-6".parse()?);
+/// let epsilon = odometry::measures::convert::zcdp_epsilon(&"0.5".parse()?, &"1e-6".parse()?);
 /// assert!(epsilon > "5.2".parse()? && epsilon < "5.3".parse()?); // ρ + 2√(ρ ln(1/δ)) = 5.757
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -109,8 +109,8 @@ impl ConvertsTotals for ZcdpToCurve {}
 /// zCDP to (ε, δ) at a δ fixed in advance: see [`zcdp_epsilon`].
 ///
 /// ```
-/// use measures::convert::ZcdpToApprox;
-/// use measures::Conversion;
+/// use odometry::measures::convert::ZcdpToApprox;
+/// use odometry::measures::Conversion;
 /// let loss = ZcdpToApprox::new("1e-6".parse()?)?.convert(&"0.5".parse()?)?;
 /// assert_eq!(*loss.delta(), "1e-6".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -45,7 +45,7 @@ use crate::{
 /// in one step, by at most one, and are at distance 1.
 ///
 /// ```
-/// use mechanisms::{counter::Counter, samplers::DiscreteLaplace};
+/// use odometry::mechanisms::{counter::Counter, samplers::DiscreteLaplace};
 /// let counter = Counter::new(1000, DiscreteLaplace::new(20)?)?; // 10 levels
 /// let running = counter.measurement()?;
 /// assert_eq!(running.map().loss(&1u32.into())?.to_string(), "0.5"); // 10/20
@@ -110,7 +110,7 @@ impl<N: Noise> Counter<N> {
     /// or three for the others.
     ///
     /// ```
-    /// use mechanisms::{counter::Counter, spend::epsilon};
+    /// use odometry::mechanisms::{counter::Counter, spend::epsilon};
     /// let counter = Counter::spending(1000, epsilon("0.5"))?;
     /// assert_eq!(counter.map().loss(&1u32.into())?.to_string(), "0.5");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -161,10 +161,10 @@ impl<N: Noise> Counter<N> {
     /// The same as a measurement, for accounts: charged when it is launched, for the whole stream that will arrive.
     ///
     /// ```
-    /// use continual::streams::Streams;
-    /// use measures::{Basic, L1Distance, PureDp};
-    /// use mechanisms::{counter::Counter, samplers::DiscreteLaplace};
-    /// use odometer::Odometer;
+    /// use odometry::continual::streams::Streams;
+    /// use odometry::measures::{Basic, L1Distance, PureDp};
+    /// use odometry::mechanisms::{counter::Counter, samplers::DiscreteLaplace};
+    /// use odometry::odometer::Odometer;
     /// let counter = Counter::new(1000, DiscreteLaplace::new(20)?)?.continual(); // 10 levels
     /// let session = Odometer::new(Streams::with(L1Distance), Basic::new(PureDp)).open(())?;
     /// let counts = session.launch(&counter)?;

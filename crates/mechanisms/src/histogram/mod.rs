@@ -50,10 +50,10 @@ pub type RowMessage = StreamMessage<Vec<bool>, ()>;
 /// A statistic of column totals while rows of bits arrive.
 ///
 /// ```
-/// use continual::{StreamMessage::Update, streams::{Streams, Updates}};
-/// use measures::{Basic, PureDp};
-/// use mechanisms::histogram::{Histogram, Statistic};
-/// use odometer::Odometer;
+/// use odometry::continual::{StreamMessage::Update, streams::{Streams, Updates}};
+/// use odometry::measures::{Basic, PureDp};
+/// use odometry::mechanisms::histogram::{Histogram, Statistic};
+/// use odometry::odometer::Odometer;
 /// let largest = Histogram::for_epsilon("3", 2, 1000, Statistic::Largest)?;
 /// assert_eq!(largest.loss().to_string(), "3");
 ///

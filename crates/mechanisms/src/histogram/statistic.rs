@@ -6,7 +6,7 @@ use queryable::Fixed;
 /// most one: that is what [`Histogram`](super::Histogram) needs. (The sum of all totals does not.)
 ///
 /// ```
-/// use mechanisms::histogram::Statistic;
+/// use odometry::mechanisms::histogram::Statistic;
 /// let totals = [3, 9, 5];
 /// assert_eq!(Statistic::Largest.of(&totals), 9);
 /// assert_eq!(Statistic::Smallest.of(&totals), 3);

@@ -23,12 +23,12 @@ const ENUMERATED_BITS: usize = 128;
 /// One random word decides but for one time in 2^62; then more digits of both are compared, exactly.
 ///
 /// ```
-/// use mechanisms::samplers::BernoulliExp;
-/// use queryable::coins::Distribution;
+/// use odometry::mechanisms::samplers::BernoulliExp;
+/// use odometry::queryable::coins::Distribution;
 /// let bit = BernoulliExp::new(1)?;
 /// assert!(bit.outcome(1).0);
 /// assert!(bit.missing().as_rational().to_f64().value() < 1e-37);
-/// # Ok::<(), mechanisms::BuildError>(())
+/// # Ok::<(), odometry::mechanisms::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct BernoulliExp {

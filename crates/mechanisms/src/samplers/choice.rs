@@ -59,12 +59,12 @@ fn uniform(n: usize, bits: &mut dyn Rng) -> usize {
 ///
 /// ```
 /// use dashu_ratio::RBig;
-/// use mechanisms::samplers::ExponentialChoice;
-/// use queryable::coins::Distribution;
+/// use odometry::mechanisms::samplers::ExponentialChoice;
+/// use odometry::queryable::coins::Distribution;
 /// let choice = ExponentialChoice::new(vec![RBig::ZERO, RBig::ONE])?;
 /// let first = choice.outcome(0).1; // 1/(1 + e^-1)
 /// assert!((first.as_rational().to_f64().value() - 0.7310585786300049).abs() < 1e-15);
-/// # Ok::<(), mechanisms::BuildError>(())
+/// # Ok::<(), odometry::mechanisms::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ExponentialChoice {
@@ -128,12 +128,12 @@ impl Distribution for ExponentialChoice {
 ///
 /// ```
 /// use dashu_ratio::RBig;
-/// use mechanisms::samplers::PermuteAndFlip;
-/// use queryable::coins::Distribution;
+/// use odometry::mechanisms::samplers::PermuteAndFlip;
+/// use odometry::queryable::coins::Distribution;
 /// let choice = PermuteAndFlip::new(vec![RBig::ZERO, RBig::ONE])?;
 /// let second = choice.outcome(1).1; // e^-1 / 2
 /// assert!((second.as_rational().to_f64().value() - 0.18393972058572117).abs() < 1e-15);
-/// # Ok::<(), mechanisms::BuildError>(())
+/// # Ok::<(), odometry::mechanisms::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct PermuteAndFlip {

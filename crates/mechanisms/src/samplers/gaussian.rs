@@ -41,8 +41,8 @@ const ENUMERATED_BITS: usize = 128;
 /// words for most draws. It does not take constant time, and nothing is claimed about its timing.
 ///
 /// ```
-/// use mechanisms::samplers::DiscreteGaussian;
-/// use queryable::{Root, machine};
+/// use odometry::mechanisms::samplers::DiscreteGaussian;
+/// use odometry::queryable::{Root, machine};
 /// let noise = DiscreteGaussian::with_scale(1000)?;
 /// let draws = Root::seeded([7; 32]).spawn(machine(move |(), scope| scope.draw(&noise)))?;
 /// println!("{}", draws.ask(())?);

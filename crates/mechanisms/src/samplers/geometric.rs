@@ -40,11 +40,11 @@ pub(super) fn proper(what: &'static str, value: impl Parameter) -> Result<RBig, 
 /// The number of failures before a success: `P(m) = (1−q)·q^m` for `m ≥ 0`.
 ///
 /// ```
-/// use mechanisms::samplers::Geometric;
-/// use queryable::coins::Distribution;
+/// use odometry::mechanisms::samplers::Geometric;
+/// use odometry::queryable::coins::Distribution;
 /// let half = Geometric::with_ratio("0.5")?;
 /// assert_eq!(half.outcome(2).1.to_string(), "1/8");
-/// # Ok::<(), mechanisms::BuildError>(())
+/// # Ok::<(), odometry::mechanisms::BuildError>(())
 /// ```
 #[derive(Clone)]
 pub struct Geometric {

@@ -27,8 +27,8 @@ use crate::{
 /// constant time, and nothing is claimed about its timing.
 ///
 /// ```
-/// use mechanisms::samplers::DiscreteLaplace;
-/// use queryable::{Root, machine};
+/// use odometry::mechanisms::samplers::DiscreteLaplace;
+/// use odometry::queryable::{Root, machine};
 /// let noise = DiscreteLaplace::new(10)?;
 /// assert_eq!(noise.loss_per_unit().to_string(), "0.1");
 /// let draws = Root::seeded([7; 32]).spawn(machine(move |(), scope| scope.draw(&noise)))?;

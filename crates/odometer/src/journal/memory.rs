@@ -13,7 +13,7 @@ use crate::{
 /// A journal in memory. A clone is the same journal. Nothing of it survives: it is for tests.
 ///
 /// ```
-/// use odometer::journal::Memory;
+/// use odometry::odometer::journal::Memory;
 /// let journal = Memory::new();
 /// // … a process writes, and ends in the middle of something …
 /// let after_a_restart = Memory::replaying(&journal.records()).unwrap();

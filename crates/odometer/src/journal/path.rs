@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The path of an account: segments from the root down. Its text escapes what would be ambiguous.
 ///
 /// ```
-/// use odometer::journal::{Key, Path, Segment};
+/// use odometry::odometer::journal::{Key, Path, Segment};
 /// let path = Path::new([Segment::name("a/b"), Segment::Key(Key::from("north"))]);
 /// assert_eq!(path.to_string(), r#"a~1b/["north"]"#);
 /// ```

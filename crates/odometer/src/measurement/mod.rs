@@ -51,9 +51,9 @@ pub(crate) type Function<X, A> =
 /// that, every use is [`LaunchError::TooDeep`], and nothing is charged.
 ///
 /// ```
-/// use measures::{PrivacyMap, PureDp};
-/// use odometer::{Measurement, Records};
-/// use queryable::coins::{Bit, Probability};
+/// use odometry::measures::{PrivacyMap, PureDp};
+/// use odometry::odometer::{Measurement, Records};
+/// use odometry::queryable::coins::{Bit, Probability};
 ///
 /// // Is there anybody? Answered wrongly one time in four: e^ε = 3, and ln 3 < 1.0987.
 /// let lie = Bit::new(Probability::new(1, 4)?);
@@ -71,8 +71,8 @@ pub(crate) type Function<X, A> =
 /// The metric is that of the space. A map for another one does not fit:
 ///
 /// ```compile_fail,E0308
-/// use measures::{PrivacyMap, PureDp};
-/// use odometer::{Measurement, Records};
+/// use odometry::measures::{PrivacyMap, PureDp};
+/// use odometry::odometer::{Measurement, Records};
 /// let per_record = PrivacyMap::per_record(PureDp, "0.1").unwrap();
 /// Measurement::new("query", Records::<i64>::replaced(), per_record, |_, _| Ok(42));
 /// ```
@@ -128,9 +128,9 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// data; whatever is made from this measurement asks it, too. It replaces an earlier `ready`.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
-    /// # use queryable::AskError;
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # use odometry::queryable::AskError;
     /// # let records = Records::<i64>::new();
     /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// let never = Measurement::new("never", records, map, |_, _| Ok(42))
@@ -221,9 +221,9 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// `make` sees no data, and the post-processor only what the analyst could ask.
     ///
     /// ```
-    /// # use measures::{PrivacyMap, PureDp};
-    /// # use odometer::{Measurement, Records};
-    /// use queryable::{machine, translate};
+    /// # use odometry::measures::{PrivacyMap, PureDp};
+    /// # use odometry::odometer::{Measurement, Records};
+    /// use odometry::queryable::{machine, translate};
     /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// let counter = Measurement::new("counter", Records::<i64>::new(), map, |_, scope| {
     ///     scope.spawn(machine(|x: i64, _| Ok(x + 1))) // yours adds noise
@@ -262,8 +262,8 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// ([`PrivacyMap::group`]). Hypothesis: the space is [`Connected`].
     ///
     /// ```compile_fail,E0277
-    /// use measures::{PrivacyMap, PureDp, SymmetricDistance};
-    /// use odometer::{Measurement};
+    /// use odometry::measures::{PrivacyMap, PureDp, SymmetricDistance};
+    /// use odometry::odometer::{Measurement};
     /// // No two arrays of three records are at distance 1.
     /// let arrays = Any::<[i64; 3], _>::with(SymmetricDistance);
     /// let first = PrivacyMap::constant_up_to(PureDp, 1, "0").unwrap();

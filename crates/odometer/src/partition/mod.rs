@@ -56,8 +56,8 @@ impl<K> Drop for Index<K> {
 /// (\[HSV25\] Thm 5.2). `continual` has spaces for such mechanisms, which do not fit here, and parts at their right price.
 ///
 /// ```
-/// use measures::{Basic, PrivacyMap, PureDp};
-/// use odometer::{Measurement, Odometer, Records};
+/// use odometry::measures::{Basic, PrivacyMap, PureDp};
+/// use odometry::odometer::{Measurement, Odometer, Records};
 /// let people = Records::<(&str, u32)>::new();
 /// let map = PrivacyMap::per_record(PureDp, "0.5")?;
 /// let query = Measurement::new("query", people, map, |_, _| Ok(42));
@@ -327,8 +327,8 @@ where
     /// come from the data, whose keys tell who is in them.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{LaunchError, Measurement, Odometer, Records};
     /// # let people = Records::<(&str, u32)>::new();
     /// # let map = PrivacyMap::per_record(PureDp, "0.5")?;
     /// # let count = Measurement::new("count", people, map, |data, _| Ok(data.len())); // yours adds noise

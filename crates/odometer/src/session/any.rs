@@ -24,8 +24,8 @@ use crate::{
 /// by the [`Session`] that it was made from; a measurement in another measure is [`LaunchError::Measure`], uncharged.
 ///
 /// ```
-/// use measures::{AnyMeasure, Basic, PrivacyMap, PureDp, Zcdp};
-/// use odometer::{AnySession, LaunchError, Measurement, Odometer, Records};
+/// use odometry::measures::{AnyMeasure, Basic, PrivacyMap, PureDp, Zcdp};
+/// use odometry::odometer::{AnySession, LaunchError, Measurement, Odometer, Records};
 ///
 /// let records = Records::<i64>::new();
 /// let configured: AnyMeasure = "pure".parse()?;

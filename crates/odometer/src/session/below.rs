@@ -30,8 +30,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// converted.
     ///
     /// ```
-    /// # use measures::{ApproxDp, Basic, PrivacyMap, PureDp, convert::PureToApprox};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{ApproxDp, Basic, PrivacyMap, PureDp, convert::PureToApprox};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// # let query = Measurement::new("query", records, map, |_, _| Ok(42));
@@ -46,8 +46,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// converted or not.
     ///
     /// ```compile_fail,E0277
-    /// # use measures::{Basic, GaussianDp, PrivacyMap, adaptive::GaussianComposition};
-    /// # use odometer::{Odometer, Records};
+    /// # use odometry::measures::{Basic, GaussianDp, PrivacyMap, adaptive::GaussianComposition};
+    /// # use odometry::odometer::{Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// let session = Odometer::new(records, GaussianComposition).open(vec![1, 2, 3]).unwrap();
     /// let total = session.privacy_loss(&1).unwrap();

@@ -20,8 +20,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// operation: if other launches come in between, `make` is asked again for what is left then.
     ///
     /// ```
-    /// # use measures::{Basic, Epsilon, PrivacyMap, PureDp};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, Epsilon, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let noop = move |epsilon: Epsilon| Measurement::new("noop", records, PrivacyMap::per_record(PureDp, epsilon), |_, _| Ok(()));
     /// let session = Odometer::new(records, Basic::new(PureDp)).filter(1, "1")?.invoke(vec![])?;

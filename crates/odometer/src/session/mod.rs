@@ -68,8 +68,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// A measurement of other data does not fit:
     ///
     /// ```compile_fail,E0308
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let map = PrivacyMap::per_record(PureDp, "0.1").unwrap();
     /// let query = Measurement::new("query", Records::<i64>::new(), map, |_, _| Ok(42));
     /// let session = Odometer::new(Records::<bool>::new(), Basic::new(PureDp)).open(vec![true]).unwrap();
@@ -128,8 +128,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// halted or run. Stale as soon as another thread launches; [`plan`](Self::plan) asks about several in order.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let map = PrivacyMap::per_record(PureDp, "0.6")?;
     /// # let query = Measurement::new("query", records, map, |_, _| Ok(42));

@@ -21,8 +21,8 @@ type ParsedBudget<R> = Result<TotalLoss<R>, LossError>;
 /// A session to be opened below another.
 ///
 /// ```
-/// # use measures::{Basic, PureDp};
-/// # use odometer::{Odometer, Records};
+/// # use odometry::measures::{Basic, PureDp};
+/// # use odometry::odometer::{Odometer, Records};
 /// # let records = Records::<i64>::new();
 /// let organisation = Odometer::new(records, Basic::new(PureDp)).open(vec![1, 2, 3])?;
 /// let team = organisation.nested("team red").capped(1, "0.5").open()?;

@@ -19,10 +19,10 @@ use crate::{
 /// are not looked at, and a refusal halts nothing.
 ///
 /// ```
-/// # use measures::{Basic, PrivacyMap, PureDp};
-/// # use odometer::{LaunchError, Measurement, Odometer, Records};
+/// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+/// # use odometry::odometer::{LaunchError, Measurement, Odometer, Records};
 /// # let records = Records::<i64>::new();
-/// # let costs = |loss: &str| Ok::<_, measures::LossError>(Measurement::new("query", records, PrivacyMap::per_record(PureDp, loss)?, |_, _| Ok(42)));
+/// # let costs = |loss: &str| Ok::<_, odometry::measures::LossError>(Measurement::new("query", records, PrivacyMap::per_record(PureDp, loss)?, |_, _| Ok(42)));
 /// let session = Odometer::new(records, Basic::new(PureDp)).filter(1, "1")?.invoke(vec![1, 2, 3])?;
 /// let (cheap, dear) = (costs("0.25")?, costs("0.6")?);
 /// let mut plan = session.plan()?;
@@ -53,8 +53,8 @@ impl<S: Space, R: FilterRule> Plan<S, R> {
     /// that they share.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{LaunchError, Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.6")?, |_, _| Ok(42));
     /// let all = Odometer::new(records, Basic::new(PureDp)).filter(1, "1")?.invoke(vec![1, 2, 3])?;

@@ -33,12 +33,12 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// longer since, the next page begins with the rest of it.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// # let query = Measurement::new("query", records, map, |_, _| Ok(42));
-    /// use odometer::Bookmark;
+    /// use odometry::odometer::Bookmark;
     /// let session = Odometer::new(records, Basic::new(PureDp)).open(vec![1, 2, 3])?;
     /// (0..2).try_for_each(|_| session.launch(&query).map(drop))?;
     /// let (page, read) = session.launches_after(Bookmark::default(), 100)?;
@@ -68,8 +68,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// differently are only [named](Remaining::others).
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
     /// let session = Odometer::new(records, Basic::new(PureDp)).named("all").filter(1, "1")?.invoke(vec![1, 2, 3])?;
@@ -122,8 +122,8 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     /// is listed with its loss in that part.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// let query = Measurement::new("query", records, map, |_, _| Ok(42)).with_parameter("scale", 10);
@@ -164,8 +164,8 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     /// A rule that is only a filter's has no running loss; ask what was [spent](Self::spent) of its budget:
     ///
     /// ```compile_fail,E0277
-    /// # use measures::adaptive::WhitehouseFilter;
-    /// # use odometer::{Odometer, Records};
+    /// # use odometry::measures::adaptive::WhitehouseFilter;
+    /// # use odometry::odometer::{Odometer, Records};
     /// let rule = WhitehouseFilter::new("5e-7".parse().unwrap()).unwrap();
     /// let filter = Odometer::new(Records::<i64>::new(), rule).filter(1, "(1, 1e-6)").unwrap();
     /// filter.invoke(vec![]).unwrap().privacy_loss(1); // error: … use `spent()`

@@ -18,9 +18,9 @@ use crate::sync::{Mutex, lock};
 /// reports to those who opened the session's data, not to the analyst's watch.
 ///
 /// ```
-/// use measures::{Basic, PrivacyMap, PureDp, times};
-/// use odometer::{LaunchError, Measurement, Odometer, Records, Transformation, Watch};
-/// use queryable::AskError;
+/// use odometry::measures::{Basic, PrivacyMap, PureDp, times};
+/// use odometry::odometer::{LaunchError, Measurement, Odometer, Records, Transformation, Watch};
+/// use odometry::queryable::AskError;
 /// let records = Records::<i64>::new();
 /// let free = PrivacyMap::per_record(PureDp, "0")?;
 /// let nothing = Measurement::new("nothing", records, free, |_, _| Ok(()));

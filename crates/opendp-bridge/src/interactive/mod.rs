@@ -83,11 +83,11 @@ where
 /// [`Constructor`]s of measurements.
 ///
 /// ```
-/// use measures::{Basic, PureDp};
-/// use odometer::Odometer;
+/// use odometry::measures::{Basic, PureDp};
+/// use odometry::odometer::Odometer;
 /// use opendp::{combinators::make_adaptive_composition, domains::AtomDomain, metrics::DiscreteDistance};
 /// use opendp::measurements::make_randomized_response_bool;
-/// use opendp_bridge::{Constructor, compositor, theirs};
+/// use odometry::opendp_bridge::{Constructor, compositor, theirs};
 /// let two = compositor("two questions", || {
 ///     make_adaptive_composition(AtomDomain::<bool>::default(), DiscreteDistance, theirs::Pure, 1, vec![1.1, 1.1])
 /// })?;
@@ -143,9 +143,9 @@ pub type Meter<DI, MI, C, TO, A> =
 /// [`Odometer::filter`](odometer::Odometer::filter) checks first.
 ///
 /// ```compile_fail,E0277
-/// use measures::PureDp;
+/// use odometry::measures::PureDp;
 /// use opendp::{combinators::{make_fully_adaptive_composition, make_privacy_filter}, domains::AtomDomain, metrics::DiscreteDistance};
-/// use opendp_bridge::{Built, Interactive, Plain, interactive_with, theirs};
+/// use odometry::opendp_bridge::{Built, Interactive, Plain, interactive_with, theirs};
 /// interactive_with("filter", PureDp, Interactive(Built, Plain), || {
 ///     let (domain, metric) = (AtomDomain::<bool>::default(), DiscreteDistance);
 ///     make_privacy_filter(make_fully_adaptive_composition::<_, _, _, bool>(domain, metric, theirs::Pure)?, 1, 1.0)
@@ -224,11 +224,11 @@ fn start<TO, W: Carry<TO>>(
 /// that fails ends it, and is not in the loss that it told last.
 ///
 /// ```
-/// use measures::PureDp;
+/// use odometry::measures::PureDp;
 /// use opendp::{combinators::make_fully_adaptive_composition, domains::AtomDomain, metrics::DiscreteDistance};
 /// use opendp::{core::{OdometerAnswer, OdometerQuery}, measurements::make_randomized_response_bool};
-/// use opendp_bridge::{Constructor, Plain, open_odometer, theirs};
-/// use queryable::Root;
+/// use odometry::opendp_bridge::{Constructor, Plain, open_odometer, theirs};
+/// use odometry::queryable::Root;
 /// let odometer = open_odometer(&Root::from_os()?, PureDp, Plain, true, || {
 ///     make_fully_adaptive_composition::<_, _, _, bool>(AtomDomain::<bool>::default(), DiscreteDistance, theirs::Pure)
 /// })?;

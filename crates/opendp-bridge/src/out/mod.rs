@@ -43,10 +43,10 @@ pub type Answered<A> = Result<A, AskError>;
 /// of a step of ours (a measurement that went out does not come back in).
 ///
 /// ```
-/// use measures::{Basic, PureDp};
-/// use odometer::Odometer;
+/// use odometry::measures::{Basic, PureDp};
+/// use odometry::odometer::Odometer;
 /// use opendp::{domains::{AtomDomain, VectorDomain}, metrics::SymmetricDistance, transformations::make_clamp};
-/// use opendp_bridge::{export, space};
+/// use odometry::opendp_bridge::{export, space};
 /// let bounded = VectorDomain::new(AtomDomain::new_closed((0, 100))?);
 /// let filter = Odometer::new(space(bounded, SymmetricDistance)?, Basic::new(PureDp)).filter(1, "1")?;
 ///

@@ -17,7 +17,7 @@ use super::probability::Probability;
 /// [`missing`](Self::missing).
 ///
 /// ```
-/// use queryable::coins::{Distribution, Probability, Rng};
+/// use odometry::queryable::coins::{Distribution, Probability, Rng};
 ///
 /// /// How often a fair coin falls heads before the first tails; the first ten outcomes are enumerated.
 /// struct Heads;
@@ -43,8 +43,8 @@ use super::probability::Probability;
 ///     }
 /// }
 ///
-/// let all = queryable::coins::enumerate(10, |script| {
-///     queryable::Root::scripted(script).run([], |scope| scope.draw(&Heads))
+/// let all = odometry::queryable::coins::enumerate(10, |script| {
+///     odometry::queryable::Root::scripted(script).run([], |scope| scope.draw(&Heads))
 /// })?;
 /// assert_eq!(all.missing, Probability::new(1, 1024)?);
 /// assert_eq!(all.law()[&Ok(3)], *Probability::new(1, 16)?.as_rational());
@@ -129,7 +129,7 @@ fn first_word(value: &RBig) -> u128 {
 /// A biased bit.
 ///
 /// ```
-/// use queryable::{Root, coins::{Bit, Probability}, machine};
+/// use odometry::queryable::{Root, coins::{Bit, Probability}, machine};
 /// let third = Bit::new(Probability::new(1, 3)?);
 /// let flips = Root::seeded([1; 32]).spawn(machine(move |(), scope| scope.draw(&third)))?;
 /// let ones = (0..9000).filter(|_| flips.ask(()) == Ok(true)).count();
@@ -239,11 +239,11 @@ impl<T> Categorical<T> {
     /// Each outcome with its probability; they must sum to one exactly.
     ///
     /// ```
-    /// use queryable::coins::{Categorical, Probability};
+    /// use odometry::queryable::coins::{Categorical, Probability};
     /// let p = |n, d| Probability::new(n, d);
     /// assert!(Categorical::new(vec![('a', p(1, 3)?), ('b', p(2, 3)?)]).is_ok());
     /// assert!(Categorical::new(vec![('a', p(1, 3)?), ('b', p(1, 3)?)]).is_err());
-    /// # Ok::<(), queryable::coins::NotAProbability>(())
+    /// # Ok::<(), odometry::queryable::coins::NotAProbability>(())
     /// ```
     pub fn new(outcomes: Vec<(T, Probability)>) -> Result<Self, DistributionError> {
         if outcomes.is_empty() {

@@ -67,12 +67,12 @@ pub enum EnumerateError {
 /// an error.
 ///
 /// ```
-/// use queryable::{Root, coins::{Bit, Probability, enumerate}, machine};
+/// use odometry::queryable::{Root, coins::{Bit, Probability, enumerate}, machine};
 /// let third = Probability::new(1, 3)?;
 /// let all = enumerate(100, |script| {
 ///     let coin = Bit::new(third.clone());
 ///     let q = Root::scripted(script).spawn(machine(move |(), scope| scope.draw(&coin)))?;
-///     Ok::<_, queryable::AskError>((q.ask(())?, q.ask(())?))
+///     Ok::<_, odometry::queryable::AskError>((q.ask(())?, q.ask(())?))
 /// })?;
 /// assert_eq!(all.runs.len(), 4);
 /// assert_eq!(all.law()[&Ok((true, true))], *Probability::new(1, 9)?.as_rational());

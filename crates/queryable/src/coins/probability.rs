@@ -11,11 +11,11 @@ use thiserror::Error;
 /// Not a privacy loss: losses are rounded where they enter, probabilities never are.
 ///
 /// ```
-/// use queryable::coins::Probability;
+/// use odometry::queryable::coins::Probability;
 /// let third = Probability::new(1, 3)?;
 /// assert_eq!(third.complement(), Probability::new(4, 6)?);
 /// assert!(Probability::new(3, 2).is_err());
-/// # Ok::<(), queryable::coins::NotAProbability>(())
+/// # Ok::<(), odometry::queryable::coins::NotAProbability>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Probability(RBig);

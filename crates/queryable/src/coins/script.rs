@@ -28,13 +28,13 @@ pub struct Branch {
 /// A tape of choices for a machine and all its descendants, in the order in which they draw.
 ///
 /// ```
-/// use queryable::{Root, coins::{Bit, Script}, machine};
+/// use odometry::queryable::{Root, coins::{Bit, Script}, machine};
 /// let script = Script::new(vec![1]);
 /// let bit = Root::scripted(&script).spawn(machine(|(), scope| scope.draw(&Bit::fair())))?;
 /// assert_eq!(bit.ask(())?, true); // outcome 1, as scripted
 /// assert_eq!(bit.ask(())?, false); // past the script: outcome 0
 /// assert_eq!(script.branches().len(), 2);
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 #[derive(Clone)]
 pub struct Script(Arc<Mutex<Tape>>);
@@ -119,7 +119,7 @@ impl Script {
     /// Allows this many draws. One more is a fault: a machine that draws until it likes the outcome would not end.
     ///
     /// ```
-    /// use queryable::{Root, coins::{Bit, Script}, machine};
+    /// use odometry::queryable::{Root, coins::{Bit, Script}, machine};
     /// let script = Script::new(vec![]).at_most(100);
     /// let stubborn = machine(|(), scope| {
     ///     while !scope.draw(&Bit::fair())? {} // the first outcome is `false`
@@ -127,7 +127,7 @@ impl Script {
     /// });
     /// assert!(Root::scripted(&script).spawn(stubborn)?.ask(()).is_err());
     /// assert_eq!(script.overdrawn(), Some(100));
-    /// # Ok::<(), queryable::AskError>(())
+    /// # Ok::<(), odometry::queryable::AskError>(())
     /// ```
     pub fn at_most(self, draws: usize) -> Self {
         lock(&self.0).limit = draws;
@@ -138,7 +138,7 @@ impl Script {
     /// noise with more outcomes than one cares to enumerate.
     ///
     /// ```
-    /// use queryable::{Root, coins::{Probability, Uniform, enumerate}};
+    /// use odometry::queryable::{Root, coins::{Probability, Uniform, enumerate}};
     /// let noise = Uniform::below(100)?;
     /// let all = enumerate(10, |script| {
     ///     let script = script.clone().cut_to(3);

@@ -25,7 +25,7 @@ pub trait Numbering: Sized {
 /// number. It is on the analyst's side, holds no machine's lock, and can be shared between threads.
 ///
 /// ```
-/// use queryable::{AskError, Queryable, Root, Scope, compose::{Numbered, Numbering, Routed}, machine};
+/// use odometry::queryable::{AskError, Queryable, Root, Scope, compose::{Numbered, Numbering, Routed}, machine};
 /// enum Answer { Value(u32), Child(Queryable<u32, Answer>) }
 /// impl Numbering for Answer {
 ///     type Query = u32;

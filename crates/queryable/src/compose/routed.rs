@@ -36,13 +36,13 @@ pub enum Unparsable {
 /// A part that halts, errs or panics ends only itself.
 ///
 /// ```
-/// use queryable::{Root, compose::{ConComp, BoxedMachine, Routed, Unparsable}, machine};
+/// use odometry::queryable::{Root, compose::{ConComp, BoxedMachine, Routed, Unparsable}, machine};
 /// let part = |k: u32| -> BoxedMachine<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
 /// let both = Root::seeded([0; 32]).spawn(ConComp::new(vec![part(2), part(3)], Unparsable::Refuse))?;
 /// assert_eq!(both.ask(Routed { to: 1, query: 5 })?, 15);
 /// assert!(both.ask(Routed { to: 2, query: 5 }).is_err());
 /// assert_eq!(both.ask(Routed { to: 0, query: 5 })?, 10);
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 pub struct ConComp<Q, A> {
     parts: Parts<Q, A>,
@@ -69,7 +69,7 @@ impl<Q: Fixed + 'static, A: 'static> ConComp<Q, A> {
     /// One part more (\[HSV25\] Def 4.1): its number.
     ///
     /// ```
-    /// use queryable::{Machine, Root, Scope, compose::{ConComp, BoxedMachine, Routed, Unparsable}, machine};
+    /// use odometry::queryable::{Machine, Root, Scope, compose::{ConComp, BoxedMachine, Routed, Unparsable}, machine};
     /// let part = |k: u32| -> BoxedMachine<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
     /// let mut parts = ConComp::new(vec![part(2)], Unparsable::Refuse);
     /// let growing = Root::seeded([0; 32]).spawn(machine(move |k: u32, scope: &mut Scope<'_>| {
@@ -77,7 +77,7 @@ impl<Q: Fixed + 'static, A: 'static> ConComp<Q, A> {
     ///     parts.step(Routed { to, query: 5 }, scope)
     /// }))?;
     /// assert_eq!((growing.ask(3)?, growing.ask(4)?), (15, 20));
-    /// # Ok::<(), queryable::AskError>(())
+    /// # Ok::<(), odometry::queryable::AskError>(())
     /// ```
     pub fn add(&mut self, part: BoxedMachine<Q, A>) -> usize {
         self.parts.add(part)
@@ -149,11 +149,11 @@ impl<Q: 'static, A: 'static> Parts<Q, A> {
 /// calls an invalid query changes nothing and does not count.
 ///
 /// ```
-/// use queryable::{Root, compose::{BoxedMachine, ordered}, machine};
+/// use odometry::queryable::{Root, compose::{BoxedMachine, ordered}, machine};
 /// let part = |k: u32| -> BoxedMachine<u32, u32> { Box::new(machine(move |x, _| Ok(k * x))) };
 /// let turns = Root::seeded([0; 32]).spawn(ordered(vec![part(2), part(3)]))?;
 /// assert_eq!((turns.ask(1)?, turns.ask(1)?, turns.ask(1)?), (2, 3, 2));
-/// # Ok::<(), queryable::AskError>(())
+/// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 pub fn ordered<Q: Fixed + 'static, A: 'static>(
     parts: Vec<BoxedMachine<Q, A>>,

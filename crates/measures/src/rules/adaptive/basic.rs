@@ -14,7 +14,7 @@ use exact::Exact;
 /// A measure of one's own, for instance the number of bits that answers have:
 ///
 /// ```
-/// use measures::{Additive, Basic, FilterRule, Loss, Measure, Tallied, Tally, laws};
+/// use odometry::measures::{Additive, Basic, FilterRule, Loss, Measure, Tallied, Tally, laws};
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// struct Bits(Option<u64>); // none: no guarantee
@@ -110,12 +110,12 @@ pub trait Additive: Measure {
 /// | [`ApproxZcdp`] | \[WRRW23\] | sequential: no concurrent theorem is known |
 ///
 /// ```
-/// use measures::{Adaptive, ApproxDp, Basic, Tallied, Tally};
+/// use odometry::measures::{Adaptive, ApproxDp, Basic, Tallied, Tally};
 /// let rule = Basic::new(ApproxDp);
 /// let mut tally = rule.start();
 /// tally.absorb(&"(0.1, 1e-9)".parse()?, 1000);
 /// assert_eq!(rule.loss(&tally).bound(), &"(100, 1e-6)".parse()?);
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Basic<M>(M);

@@ -23,9 +23,9 @@ pub struct Concentrated;
 /// the sums are exact.
 ///
 /// ```
-/// use measures::adaptive::{ConcentratedFilter, WhitehouseFilter};
-/// use measures::{FilterRule, Tallied, Tally};
-/// let (budget, slack): (_, exact::Exact) = ("(1, 1e-6)".parse()?, "1e-6".parse()?);
+/// use odometry::measures::adaptive::{ConcentratedFilter, WhitehouseFilter};
+/// use odometry::measures::{FilterRule, Tallied, Tally};
+/// let (budget, slack): (_, odometry::exact::Exact) = ("(1, 1e-6)".parse()?, "1e-6".parse()?);
 /// let rule = ConcentratedFilter::new(slack.clone())?;
 /// let gate = rule.open(&budget)?;
 /// assert!(rule.fits(&gate, &rule.start().after(&"(0.01, 0)".parse()?, 400)));

@@ -14,13 +14,13 @@ use exact::Round;
 /// taken, rounded up, only to report.
 ///
 /// ```
-/// use measures::adaptive::GaussianComposition;
-/// use measures::{FilterRule, Tallied, Tally};
+/// use odometry::measures::adaptive::GaussianComposition;
+/// use odometry::measures::{FilterRule, Tallied, Tally};
 /// let rule = GaussianComposition;
 /// let gate = rule.open(&"0.5".parse()?)?;
 /// let tally = rule.start().after(&"0.3".parse()?, 1);
 /// assert_eq!(rule.remaining(&gate, &tally), Some("0.4".parse()?));
-/// # Ok::<(), measures::RuleError>(())
+/// # Ok::<(), odometry::measures::RuleError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GaussianComposition;

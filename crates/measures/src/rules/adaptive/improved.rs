@@ -17,14 +17,14 @@ use exact::{Exact, Round};
 /// total δ is rounded up; it is never above the exact Σδ.
 ///
 /// ```
-/// use measures::adaptive::ImprovedBasic;
-/// use measures::{Adaptive, Loss, Tallied, Tally};
+/// use odometry::measures::adaptive::ImprovedBasic;
+/// use odometry::measures::{Adaptive, Loss, Tallied, Tally};
 /// let rule = ImprovedBasic;
 /// let two = rule.start().after(&"(1, 0.5)".parse()?, 2);
 /// let total = rule.loss(&two);
 /// assert!(total.at_most(&"(2, 0.750000000000001)".parse()?));
 /// assert!(!total.at_most(&"(2, 0.749999999999999)".parse()?));
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ImprovedBasic;

@@ -18,8 +18,8 @@ use exact::{Exact, Round};
 /// rounded up.
 ///
 /// ```
-/// use measures::adaptive::RogersLeastBudget;
-/// use measures::{FilterRule, Tallied, Tally};
+/// use odometry::measures::adaptive::RogersLeastBudget;
+/// use odometry::measures::{FilterRule, Tallied, Tally};
 /// let rule = RogersLeastBudget::new("1e-6".parse()?)?;
 /// let gate = rule.open(&"(1, 1e-6)".parse()?)?;
 /// assert!(rule.fits(&gate, &rule.start().after(&"(0.01, 0)".parse()?, 120)));

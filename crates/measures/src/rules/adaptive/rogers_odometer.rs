@@ -25,8 +25,8 @@ const MOST_BETAS: u32 = 256;
 /// chosen in floating point: a poor choice would only make the bound larger.
 ///
 /// ```
-/// use measures::adaptive::RogersOdometer;
-/// use measures::{Adaptive, Tallied, Tally};
+/// use odometry::measures::adaptive::RogersOdometer;
+/// use odometry::measures::{Adaptive, Tallied, Tally};
 /// let rule = RogersOdometer::new("0.01".parse()?, 1024)?;
 /// let zero = rule.start().after(&"(0, 0.005)".parse()?, 1);
 /// assert!(rule.within(&zero, &"(0.003978, 0.01)".parse()?));

@@ -12,18 +12,18 @@ use crate::{Adaptive, Epsilon, EpsilonDelta, PureDp, Tallied, Tally, TimeUniform
 /// 3.6 for `δ_j = 0`). Sequential; exact.
 ///
 /// ```
-/// use measures::adaptive::TimeUniformBasic;
-/// use measures::{Tallied, Tally, TimeUniform};
+/// use odometry::measures::adaptive::TimeUniformBasic;
+/// use odometry::measures::{Tallied, Tally, TimeUniform};
 /// let rule = TimeUniformBasic;
 /// let tally = rule.start().after(&"0.1".parse()?, 10);
 /// assert_eq!(rule.bound(&tally).bound(), &"1".parse()?);
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 ///
 /// A truncated-view rule is not accepted, even if its formula is the same:
 ///
 /// ```compile_fail,E0277
-/// use measures::{Basic, PureDp, TimeUniform};
+/// use odometry::measures::{Basic, PureDp, TimeUniform};
 /// fn time_uniform_odometer(_rule: impl TimeUniform) {}
 /// time_uniform_odometer(Basic::new(PureDp));
 /// ```
@@ -51,8 +51,8 @@ impl TimeUniform for TimeUniformBasic {
 /// `δ_j = 0`). Sequential; sums are exact, the bound is rounded up.
 ///
 /// ```
-/// use measures::adaptive::{RogersOdometer, TimeUniformRogers};
-/// use measures::{Tallied, Tally, TimeUniform};
+/// use odometry::measures::adaptive::{RogersOdometer, TimeUniformRogers};
+/// use odometry::measures::{Tallied, Tally, TimeUniform};
 /// let rule = TimeUniformRogers::new(RogersOdometer::new("1e-6".parse()?, 1 << 20)?);
 /// let tally = rule.start().after(&"0.01".parse()?, 1000);
 /// assert!(rule.bound(&tally).at_most(&"(3.5, 1e-6)".parse()?));

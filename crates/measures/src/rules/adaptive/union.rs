@@ -16,9 +16,9 @@ use exact::Exact;
 /// Basic composition of pure losses costs no δ, so it comes for free with any other rule:
 ///
 /// ```
-/// use exact::Exact;
-/// use measures::adaptive::{Union, WhitehouseFilter};
-/// use measures::{ApproxDp, Basic, FilterRule, Tallied, Tally};
+/// use odometry::exact::Exact;
+/// use odometry::measures::adaptive::{Union, WhitehouseFilter};
+/// use odometry::measures::{ApproxDp, Basic, FilterRule, Tallied, Tally};
 /// let whitehouse = WhitehouseFilter::new("1e-6".parse()?)?;
 /// let both = Union::new((Basic::new(ApproxDp), Exact::ZERO), (whitehouse, "1e-6".parse()?));
 /// let gate = both.open(&"(1, 1e-6)".parse()?)?;

@@ -18,8 +18,8 @@ pub struct Whitehouse;
 /// once, rounded down; the sums are exact.
 ///
 /// ```
-/// use measures::adaptive::WhitehouseFilter;
-/// use measures::{FilterRule, Tallied, Tally};
+/// use odometry::measures::adaptive::WhitehouseFilter;
+/// use odometry::measures::{FilterRule, Tallied, Tally};
 /// let rule = WhitehouseFilter::new("5e-7".parse()?)?;
 /// let gate = rule.open(&"(1, 1e-6)".parse()?)?;
 /// let tally = rule.start().after(&"(0.01, 0)".parse()?, 300);
@@ -36,8 +36,8 @@ pub type WhitehouseFilter = SlackFilter<Whitehouse>;
 /// `docs/experiments.md`). The sums are exact; the total is rounded up.
 ///
 /// ```
-/// use measures::adaptive::WhitehouseOdometer;
-/// use measures::{Adaptive, Tallied, Tally};
+/// use odometry::measures::adaptive::WhitehouseOdometer;
+/// use odometry::measures::{Adaptive, Tallied, Tally};
 /// let rule = WhitehouseOdometer::new("5e-7".parse()?, "1e-6".parse()?)?;
 /// let tally = rule.start().after(&"(0.01, 0)".parse()?, 300);
 /// assert!(rule.within(&tally, &"(1, 1e-6)".parse()?));

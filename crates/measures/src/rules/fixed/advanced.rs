@@ -12,16 +12,16 @@ use crate::{EpsilonDelta, FixedRule, RuleError};
 /// the same total δ, and as a filter the Whitehouse rule is better and valid.
 ///
 /// ```
-/// use measures::fixed::Advanced;
-/// use measures::FixedRule;
+/// use odometry::measures::fixed::Advanced;
+/// use odometry::measures::FixedRule;
 /// let total = Advanced::new("1e-6".parse()?)?.compose(&vec!["(0.1, 0)".parse()?; 100])?;
 /// assert!(*total.epsilon() > "6.3".parse()? && *total.epsilon() < "6.4".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// ```compile_fail,E0277
-/// fn odometer(_rule: impl measures::Adaptive) {}
-/// odometer(measures::fixed::Advanced::new("1e-6".parse().unwrap()).unwrap());
+/// fn odometer(_rule: impl odometry::measures::Adaptive) {}
+/// odometer(odometry::measures::fixed::Advanced::new("1e-6".parse().unwrap()).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advanced {

@@ -13,16 +13,16 @@ use crate::{EpsilonDelta, FixedRule, RuleError};
 /// however asks for finite communication where children interleave, and this one does not.
 ///
 /// ```
-/// use measures::fixed::Hybrid;
-/// use measures::FixedRule;
+/// use odometry::measures::fixed::Hybrid;
+/// use odometry::measures::FixedRule;
 /// let total = Hybrid.compose(&["(1, 0)".parse()?, "(1, 1e-6)".parse()?])?;
 /// assert_eq!(total, "(2, 1e-6)".parse()?); // the child with δ goes first
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// ```compile_fail,E0277
-/// fn odometer(_rule: impl measures::Adaptive) {}
-/// odometer(measures::fixed::Hybrid);
+/// fn odometer(_rule: impl odometry::measures::Adaptive) {}
+/// odometer(odometry::measures::fixed::Hybrid);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hybrid;

@@ -5,7 +5,7 @@
 //! probability of every outcome. [`check_by_drawing`] is for all others, with a stated probability of error.
 //!
 //! ```
-//! use queryable::coins::{Distribution, Probability, Rng, laws};
+//! use odometry::queryable::coins::{Distribution, Probability, Rng, laws};
 //!
 //! /// One of three, the careless way: one word in 2^64 favours the first.
 //! struct Careless;
@@ -25,7 +25,7 @@
 //! let tiny = Probability::new(1, 1 << 62)?.and(&Probability::new(1, 1 << 6)?);
 //! assert!(laws::check_exactly(&Careless, 100_000, &tiny).is_err());
 //!
-//! let careful = queryable::coins::Uniform::below(3)?;
+//! let careful = odometry::queryable::coins::Uniform::below(3)?;
 //! laws::check_exactly(&careful, 100_000, &tiny)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -27,8 +27,8 @@ use exact::interval::Float;
 /// up; which bound on the excess holds, [`Optimal::method`] says.
 ///
 /// ```
-/// use measures::fixed::Optimal;
-/// use measures::FixedRule;
+/// use odometry::measures::fixed::Optimal;
+/// use odometry::measures::FixedRule;
 /// let rule = Optimal::new("1e-6".parse()?)?;
 /// let total = rule.compose_n(&"(0.1, 0)".parse()?, 100);
 /// assert!(*total.epsilon() < "5".parse()?); // 10 by the plain sum
@@ -40,13 +40,13 @@ use exact::interval::Float;
 /// It is not valid where losses are chosen adaptively, and is not accepted there:
 ///
 /// ```compile_fail,E0277
-/// fn odometer(_rule: impl measures::Adaptive) {}
-/// odometer(measures::fixed::Optimal::new("1e-6".parse().unwrap()).unwrap());
+/// fn odometer(_rule: impl odometry::measures::Adaptive) {}
+/// odometer(odometry::measures::fixed::Optimal::new("1e-6".parse().unwrap()).unwrap());
 /// ```
 ///
 /// ```compile_fail,E0277
-/// fn filter(_rule: impl measures::FilterRule) {}
-/// filter(measures::fixed::Optimal::new("1e-6".parse().unwrap()).unwrap());
+/// fn filter(_rule: impl odometry::measures::FilterRule) {}
+/// filter(odometry::measures::fixed::Optimal::new("1e-6".parse().unwrap()).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Optimal {
@@ -219,8 +219,8 @@ impl FixedRule for Optimal {
 /// (\[VW21\] Thm 5.7).
 ///
 /// ```compile_fail,E0277
-/// fn filter(_rule: impl measures::FilterRule) {}
-/// filter(measures::fixed::OptimalPure::new("1e-6".parse().unwrap()).unwrap());
+/// fn filter(_rule: impl odometry::measures::FilterRule) {}
+/// filter(odometry::measures::fixed::OptimalPure::new("1e-6".parse().unwrap()).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptimalPure(Optimal);
@@ -254,7 +254,7 @@ impl FixedRule for OptimalPure {
 ///
 /// ```
 /// let two = ["(0.5, 0)".parse()?, "(0.5, 0)".parse()?];
-/// let delta = measures::fixed::optimal_delta(&two, &"0.8".parse()?);
+/// let delta = odometry::measures::fixed::optimal_delta(&two, &"0.8".parse()?);
 /// assert!(delta.is_some_and(|delta| delta < "0.1".parse().unwrap()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -16,8 +16,8 @@ use crate::{FixedRule, Measure, RuleError, Tradeoff, TradeoffDp};
 /// and 128 bits, and from more than [`corners`](TradeoffProduct::corners) corners to fewer tangents.
 ///
 /// ```
-/// use measures::fixed::TradeoffProduct;
-/// use measures::{FixedRule, Loss, Tradeoff};
+/// use odometry::measures::fixed::TradeoffProduct;
+/// use odometry::measures::{FixedRule, Loss, Tradeoff};
 /// let one = Tradeoff::from_approx(&"(0.5, 0)".parse()?);
 /// let two = TradeoffProduct::default().compose(&[one.clone(), one])?;
 /// assert!(two.at_most(&Tradeoff::from_approx(&"(1.000001, 0)".parse()?)));
@@ -27,8 +27,8 @@ use crate::{FixedRule, Measure, RuleError, Tradeoff, TradeoffDp};
 /// Natural filters for f-DP are not free (\[RHL+26\]), and so:
 ///
 /// ```compile_fail,E0277
-/// fn filter(_rule: impl measures::FilterRule) {}
-/// filter(measures::fixed::TradeoffProduct::default());
+/// fn filter(_rule: impl odometry::measures::FilterRule) {}
+/// filter(odometry::measures::fixed::TradeoffProduct::default());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TradeoffProduct {
