@@ -3,15 +3,15 @@
 //!
 //! What a measure needs: a loss with its order, the measure, a tally (what is remembered of the launches), and a rule
 //! that is valid for adaptively chosen losses. The `odometer` crate makes odometers and filters of the last. If the
-//! losses of your measure simply add up, implement `measures::Additive` instead and use the rule `measures::Basic`.
+//! losses of your measure simply add up, implement `odometry::measures::Additive` instead and use the rule `odometry::measures::Basic`.
 
-use exact::{Exact, Round};
-use measures::{
+use odometry::exact::{Exact, Round};
+use odometry::measures::{
     Adaptive, Loss, LossError, MapError, Measure, PrivacyMap, Rule, SymmetricDistance, Tallied,
     Tally, Total, laws,
 };
-use odometer::{Measurement, Odometer, Records};
-use queryable::coins::{Bit, Probability};
+use odometry::odometer::{Measurement, Odometer, Records};
+use odometry::queryable::coins::{Bit, Probability};
 use std::fmt;
 
 /// The largest change of an event's probability, in `[0, 1]`; 1 is no guarantee.

@@ -132,7 +132,7 @@ fn names_a_crate(line: &str) -> bool {
         let path = format!("{name}::");
         line.match_indices(&path).any(|(at, _)| alone(at))
     };
-    CRATES.iter().any(|name| used(&name))
+    CRATES.iter().any(used)
 }
 
 /// The code in documentation comments.
