@@ -28,7 +28,7 @@ const RATIO_BITS: u32 = 6;
 /// ε·dᵢ in each, Gaussian noise ρ·dᵢ²; epochs are independent, so that is ε·d at the most, or ρ·d².
 ///
 /// ```
-/// use mechanisms::{counter::EndlessCounter, spend::epsilon};
+/// use odometry::mechanisms::{counter::EndlessCounter, spend::epsilon};
 /// let counter = EndlessCounter::spending(epsilon("0.5"))?;
 /// assert_eq!(counter.map().loss(&1u32.into())?.to_string(), "0.5");
 /// let counts = counter.continual().invoke(())?;

@@ -33,7 +33,7 @@ use crate::{
 /// [`Counter::spending`](super::Counter::spending), which keeps a few numbers a level and has about twice the error in zCDP.
 ///
 /// ```
-/// use mechanisms::{counter::SquareRootCounter, spend::rho};
+/// use odometry::mechanisms::{counter::SquareRootCounter, spend::rho};
 /// let counter = SquareRootCounter::spending(1000, rho("0.5"))?;
 /// assert_eq!(counter.map().loss(&1u32.into())?.to_string(), "0.5");
 /// let counts = counter.continual().invoke(())?;

@@ -31,8 +31,8 @@ use crate::{
 /// number: every number that changes costs ε, by however little it changes.
 ///
 /// ```
-/// use mechanisms::{additive::{Clamp, sum_spending}, spend::staircase};
-/// use odometer::Records;
+/// use odometry::mechanisms::{additive::{Clamp, sum_spending}, spend::staircase};
+/// use odometry::odometer::Records;
 /// let incomes = Records::<i64>::new();
 /// let total = sum_spending(incomes, staircase("3"), Clamp::new(0, 1000)?, |income| *income)?;
 /// assert_eq!(total.map().loss(&1)?.to_string(), "3");
