@@ -9,6 +9,7 @@ mod bridge;
 mod continual;
 mod filter;
 mod hostile;
+mod ledger;
 mod loss;
 mod measure;
 mod nested;
@@ -98,6 +99,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "continual",
         "updates through a live group-by: speed, growth, memory, two threads",
         continual::run,
+    ),
+    subcommand(
+        "ledger",
+        "durable charges against raw syncs; replay of a million records",
+        ledger::run,
     ),
     subcommand(
         "hostile",

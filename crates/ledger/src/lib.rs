@@ -1,8 +1,12 @@
 //! The durable ledger: a charge is on disk before data are read, and a restart refunds nothing.
 //!
-//! A [`Ledger`] is a [journal](odometer::journal::Journal) on a [`Store`]: [`Embedded`] is one in a file. Records are chained
+//! A [`Ledger`] has the [books](odometer::journal::Books) on which sessions are opened, and keeps them in a [`Store`]: [`Embedded`]
+//! is one in a file. Records are chained
 //! by hashes ([`frame`], [`chain`]); whoever waits first writes for all who wait ([`Log`]). `docs/ledger.md` in the repository
 //! says what is promised and what is not.
+
+#[cfg(test)]
+extern crate self as ledger;
 
 pub mod anchor;
 pub mod chain;
@@ -13,14 +17,14 @@ pub mod export;
 pub mod frame;
 mod journal;
 mod keys;
-mod ledger;
 mod log;
+mod opened;
 mod replay;
 mod store;
 mod sync;
 
 pub use embedded::{Embedded, OpenStoreError};
 pub use error::LedgerError;
-pub use ledger::Ledger;
 pub use log::{CommitError, Log, Ticket};
+pub use opened::Ledger;
 pub use store::{Cause, Each, Store, StoreError};

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use odometer::journal::{JournalError, Receipt, State};
+use odometer::journal::{Books, JournalError, Receipt, State};
 
 use crate::{
     anchor, codec,
@@ -14,6 +14,7 @@ use crate::{
     error::LedgerError,
     export::{self, ExportError},
     frame::{Kind, Unchained},
+    journal::Writer,
     keys::Keys,
     log::Log,
     replay::{self, Replayed},
@@ -21,21 +22,34 @@ use crate::{
     sync::{Mutex, lock},
 };
 
-/// A ledger, and the [journal](odometer::journal::Journal) that sessions are opened on. A clone is the same ledger.
+/// A ledger on which sessions are opened. A clone is the same ledger.
 ///
 /// ```
-/// use odometry::ledger::Ledger;
+/// use odometry::{ledger::Ledger, prelude::*};
 ///
 /// # let path = std::env::temp_dir().join(format!("odometry-doc-{}.redb", std::process::id()));
-/// let ledger = Ledger::open(&path)?;         // begun, if there is no such file
-/// println!("{}", ledger.head());             // the last record, as seq:hash
-/// ledger.close()?;
-/// # drop(ledger);
+/// # let _ = std::fs::remove_file(&path);
+/// let people = Records::<bool>::new();
+/// let organisation = Odometer::new(people, Basic::new(PureDp)).named("the organisation");
+/// let anybody = Measurement::new("anybody", people, PrivacyMap::per_record(PureDp, "1")?, |_, _| Ok(true)); // yours adds noise
+///
+/// let ledger = Ledger::open(&path)?; // begun, if there is no such file
+/// let session = organisation.filter_on(ledger.books(), 1, "3", vec![true])?; // new, or where it was
+/// session.launch(&anybody)?; // durable before it ran
+/// drop((session, ledger)); // or the process is killed
+///
+/// let ledger = Ledger::open(&path)?;
+/// let session = organisation.filter_on(ledger.books(), 1, "3", vec![true])?;
+/// assert_eq!(session.remaining(1)?, Some("2".parse()?)); // nothing is refunded
+/// # drop((session, ledger));
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Ledger(pub(crate) Arc<Inner>);
+pub struct Ledger {
+    inner: Arc<Inner>,
+    books: Books,
+}
 
 pub(crate) struct Inner {
     pub(crate) log: Log,
@@ -96,21 +110,36 @@ impl Ledger {
             keys: Keys::default(),
             since,
         };
-        Ok(Self(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             log: Log::after(head, store),
             book: Mutex::new(book),
             anchor,
-        })))
+        });
+        Ok(Self {
+            books: Books::new(Writer(inner.clone())),
+            inner,
+        })
+    }
+
+    /// What sessions are opened on: [`Odometer::filter_on`](odometer::Odometer::filter_on) and
+    /// [`open_on`](odometer::Odometer::open_on). There is one for a ledger, so that a path is one account.
+    pub fn books(&self) -> &Books {
+        &self.books
+    }
+
+    #[cfg(test)]
+    pub(crate) fn inner(&self) -> Arc<Inner> {
+        self.inner.clone()
     }
 
     /// The last durable record.
     pub fn head(&self) -> Receipt {
-        self.0.log.head()
+        self.inner.log.head()
     }
 
     /// Everything that was charged, as of now.
     pub fn state(&self) -> State {
-        lock(&self.0.book).state.clone()
+        lock(&self.inner.book).state.clone()
     }
 
     /// Reads everything again: every hash, both indices, and whether every checkpoint is what the records before it amount
@@ -119,8 +148,8 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`], with the first record that is wrong.
     pub fn verify(&self) -> Result<Receipt, LedgerError> {
-        crate::chain::verify(self.0.log.store())?;
-        Ok(replay::everything(self.0.log.store())?.head)
+        crate::chain::verify(self.inner.log.store())?;
+        Ok(replay::everything(self.inner.log.store())?.head)
     }
 
     /// Writes the state of all accounts down, so that opening the ledger takes as long as replaying what comes later.
@@ -129,7 +158,7 @@ impl Ledger {
     /// [`LedgerError`].
     pub fn checkpoint(&self) -> Result<Receipt, LedgerError> {
         let ticket = {
-            let mut book = lock(&self.0.book);
+            let mut book = lock(&self.inner.book);
             let full = |reason: String| JournalError::Full { reason };
             let body = codec::checkpoint(&book.state).map_err(full)?;
             let draft = Unchained::new(Kind::Checkpoint, &[], &body);
@@ -140,7 +169,7 @@ impl Ledger {
             book.since = 0;
             ticket
         };
-        let receipt = self.0.log.wait(&ticket)?;
+        let receipt = self.inner.log.wait(&ticket)?;
         self.write_anchor()?;
         Ok(receipt)
     }
@@ -150,7 +179,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::AnchorFile`].
     pub fn write_anchor(&self) -> Result<(), LedgerError> {
-        match &self.0.anchor {
+        match &self.inner.anchor {
             Some(path) => anchor::write(path, &self.head()).map_err(|error| at(path, &error)),
             None => Ok(()),
         }
@@ -161,7 +190,7 @@ impl Ledger {
     /// # Errors
     /// [`ExportError`].
     pub fn export(&self, to: impl io::Write) -> Result<Option<Receipt>, ExportError> {
-        export::write(self.0.log.store(), to)
+        export::write(self.inner.log.store(), to)
     }
 
     /// Writes what is staged, perhaps a checkpoint, and the anchor; nothing can be charged any more. The file stays locked
@@ -172,10 +201,10 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`].
     pub fn close(&self) -> Result<(), LedgerError> {
-        if lock(&self.0.book).since > MANY {
+        if lock(&self.inner.book).since > MANY {
             self.checkpoint()?;
         }
-        self.0.log.close()?;
+        self.inner.log.close()?;
         self.write_anchor()
     }
 }

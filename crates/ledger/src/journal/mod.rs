@@ -9,13 +9,19 @@ use odometer::journal::{
 use crate::{
     codec,
     frame::{Frame, Kind, Unchained},
-    ledger::{Book, Inner, Ledger},
     log::Ticket,
+    opened::{Book, Inner},
     store::StoreError,
     sync::lock,
 };
 
-impl Journal for Ledger {
+#[cfg(test)]
+mod tests;
+
+/// Writes down what sessions tell it. There is one for a ledger, inside of its books: two would spend its budgets twice.
+pub(crate) struct Writer(pub(crate) Arc<Inner>);
+
+impl Journal for Writer {
     fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
         let record = Record::Open(opening.clone());
         let draft = unchained(&record, None)?;

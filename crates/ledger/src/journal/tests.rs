@@ -1,19 +1,55 @@
 //! The ledger as a journal: what was written is there after it is opened again, keys are charged once, checkpoints say what the
 //! records say, and everything that is wrong has an error of its own.
 
+#[path = "../../tests/common/mod.rs"]
 mod common;
 
-use std::{fs, path::PathBuf, sync::Arc, thread};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
+};
 
 use common::{
     Disk, begun,
     records::{account, launch, write},
 };
-use ledger::{Ledger, LedgerError, OpenStoreError, Store as _, frame::MAX_BODY};
-use odometer::journal::{Journal as _, JournalError, Place, Record};
+use odometer::journal::{Draft, Journal, JournalError, Opening, Past, Place, Record};
+
+use super::Writer;
+use crate::{Ledger, LedgerError, OpenStoreError, Store as _, frame::MAX_BODY};
+
+/// A ledger, and its journal without books.
+struct Both(Ledger);
+
+impl std::ops::Deref for Both {
+    type Target = Ledger;
+
+    fn deref(&self) -> &Ledger {
+        &self.0
+    }
+}
+
+impl Journal for Both {
+    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
+        Writer(self.inner()).open(opening)
+    }
+
+    fn draft(&self, record: Record) -> Result<Box<dyn Draft>, JournalError> {
+        Writer(self.inner()).draft(record)
+    }
+
+    fn flush(&self) -> Result<(), JournalError> {
+        Writer(self.inner()).flush()
+    }
+}
+
+fn at(path: &Path) -> Both {
+    Both(Ledger::open(path).unwrap())
+}
 
 fn fresh(name: &str) -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("journal");
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/journal");
     fs::create_dir_all(&directory).unwrap();
     for end in ["", ".anchor"] {
         let _ = fs::remove_file(directory.join(format!("{name}{end}")));
@@ -22,8 +58,8 @@ fn fresh(name: &str) -> PathBuf {
 }
 
 /// A ledger on a disk in memory.
-fn on(disk: &Disk) -> Ledger {
-    Ledger::on(Box::new(begun(disk)), None).unwrap()
+fn on(disk: &Disk) -> Both {
+    Both(Ledger::on(Box::new(begun(disk)), None).unwrap())
 }
 
 fn counts(ledger: &Ledger, place: Place) -> Vec<u64> {
@@ -36,7 +72,7 @@ fn reopening_is_replay() {
     let path = fresh("reopening");
     let (root, team);
     {
-        let ledger = Ledger::open(&path).unwrap();
+        let ledger = at(&path);
         root = ledger.open(&account(None, "all", "1")).unwrap().0;
         team = ledger.open(&account(Some(root), "team", "0.5")).unwrap().0;
         for _ in 0..3 {
@@ -46,7 +82,7 @@ fn reopening_is_replay() {
         write(&ledger, Record::Halt { account: team }).unwrap();
         assert_eq!(ledger.head().seq, 7);
     }
-    let ledger = Ledger::open(&path).unwrap();
+    let ledger = at(&path);
     assert_eq!(ledger.head().seq, 7);
     let (place, past) = ledger.open(&account(None, "all", "1")).unwrap();
     assert_eq!((place, past.runs.len(), past.halted), (root, 2, false));
@@ -183,7 +219,7 @@ fn an_older_copy_is_refused() {
     let path = fresh("rolled-back");
     let anchor = path.with_file_name("rolled-back.anchor");
     let old = path.with_file_name("rolled-back.old");
-    let open = || Ledger::open_anchored(&path, &anchor);
+    let open = || Ledger::open_anchored(&path, &anchor).map(Both);
     let ledger = open().unwrap();
     let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
     ledger.close().unwrap();
@@ -253,7 +289,7 @@ fn a_flipped_or_truncated_file_is_noticed_or_means_the_same() {
     drop(ledger);
     let whole = disk.copy();
     let open = |image: Vec<u8>| -> Result<(), String> {
-        let store = ledger::Embedded::on(Disk::with(image)).map_err(|error| error.to_string())?;
+        let store = crate::Embedded::on(Disk::with(image)).map_err(|error| error.to_string())?;
         let ledger = Ledger::on(Box::new(store), None).map_err(|error| error.to_string())?;
         assert!(ledger.head() == head, "an altered ledger was opened");
         ledger.verify().map(drop).map_err(|error| error.to_string())
@@ -277,14 +313,4 @@ fn a_flipped_or_truncated_file_is_noticed_or_means_the_same() {
     let _ = std::panic::take_hook();
     println!("{noticed} noticed, {same} mean the same");
     assert!(noticed > 10, "{noticed}");
-}
-
-#[test]
-fn journals_are_shared() {
-    let ledger = on(&Disk::default());
-    let journal: Arc<dyn odometer::journal::Journal> = Arc::new(ledger.clone());
-    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
-    write(&*journal, launch(None, "query", &[root])).unwrap();
-    journal.flush().unwrap();
-    assert_eq!(counts(&ledger, root), [1]);
 }
