@@ -91,7 +91,10 @@ fn unattached(effort: Effort) -> f64 {
     const BATCH: usize = 1_000;
     let (session, query) = (ours::filter(), ours::null());
     let launches = || (0..BATCH).for_each(|_| ours::launch(&session, &query));
-    let timings = compare(effort, [Contestant::new("launch on no ledger", BATCH, launches)]);
+    let timings = compare(
+        effort,
+        [Contestant::new("launch on no ledger", BATCH, launches)],
+    );
     print_table(&timings);
     timings[0].best
 }
@@ -205,7 +208,9 @@ fn replay(place: &Place, name: &str, records: usize, body: fn(&[u8], usize) -> V
     }));
     let numbers: Vec<usize> = (1..records).collect();
     for batch in numbers.chunks(20_000) {
-        let drafts = batch.iter().map(|number| Unchained::new(Kind::Event, &[], &body(&last, *number)));
+        let drafts = batch
+            .iter()
+            .map(|number| Unchained::new(Kind::Event, &[], &body(&last, *number)));
         let frames: Vec<Frame> = drafts.map(|draft| walk.seal(expect(draft))).collect();
         expect(store.append(&frames));
     }
@@ -221,7 +226,8 @@ fn replay(place: &Place, name: &str, records: usize, body: fn(&[u8], usize) -> V
 /// The same launch under another name.
 fn renamed(body: &[u8], number: usize) -> Vec<u8> {
     let text = String::from_utf8_lossy(body);
-    text.replacen("\"null\"", &format!("\"null {number}\""), 1).into_bytes()
+    text.replacen("\"null\"", &format!("\"null {number}\""), 1)
+        .into_bytes()
 }
 
 fn from_checkpoint(path: &Path) -> f64 {
@@ -234,7 +240,10 @@ fn from_checkpoint(path: &Path) -> f64 {
 /// As little of a store as a log needs.
 impl Store for Plain {
     fn append(&self, batch: &[Frame]) -> Result<(), StoreError> {
-        let bytes: Vec<u8> = batch.iter().flat_map(|frame| frame.bytes().iter().copied()).collect();
+        let bytes: Vec<u8> = batch
+            .iter()
+            .flat_map(|frame| frame.bytes().iter().copied())
+            .collect();
         self.write(&bytes);
         Ok(())
     }

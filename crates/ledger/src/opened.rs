@@ -163,7 +163,7 @@ impl Ledger {
             let body = codec::checkpoint(&book.state).map_err(full)?;
             let draft = Unchained::new(Kind::Checkpoint, &[], &body);
             let ticket = self
-                .0
+                .inner
                 .log
                 .stage(draft.map_err(|error| full(error.to_string()))?)?;
             book.since = 0;
