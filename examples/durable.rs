@@ -36,10 +36,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn anybody() -> Result<Measurement<People, PureDp, bool>, Box<dyn Error>> {
     let lie = Bit::new(Probability::new(39, 80)?); // ln (41/39) is less than 0.1
     let map = PrivacyMap::per_record(PureDp, "0.1")?;
-    let ask = move |data: &Vec<bool>, scope: &mut Scope<'_>| {
-        Ok(data.contains(&true) ^ scope.draw(&lie)?)
-    };
-    Ok(Measurement::new("anybody", People::new(), map, ask))
+    Ok(Measurement::new(
+        "anybody",
+        People::new(),
+        map,
+        move |data, scope| Ok(data.contains(&true) ^ scope.draw(&lie)?),
+    ))
 }
 
 /// The organisation and team red, as they are in the ledger.
