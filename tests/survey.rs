@@ -20,7 +20,11 @@ fn read(words: &str) -> Result<Arguments, String> {
 fn arguments_are_understood_or_refused_in_words() {
     assert!(USAGE.contains("--csv"));
     assert!(matches!(read("--help"), Ok(Arguments::Help)));
-    assert!(matches!(read(""), Ok(Arguments::People)));
+    assert!(matches!(read(""), Ok(Arguments::People { fresh: false })));
+    assert!(matches!(
+        read("--fresh"),
+        Ok(Arguments::People { fresh: true })
+    ));
     let Ok(Arguments::OwnFile {
         file,
         column,
@@ -41,7 +45,13 @@ fn arguments_are_understood_or_refused_in_words() {
             "{problem}"
         );
     }
-    for words in ["--csv a.csv", "--csv", "--what", "--budget 1 --column age"] {
+    for words in [
+        "--csv a.csv",
+        "--csv",
+        "--what",
+        "--budget 1 --column age",
+        "--fresh --budget 1 --column a --csv b",
+    ] {
         assert!(read(words).is_err(), "{words}");
     }
 }

@@ -3,9 +3,12 @@
 use odometry::measures::Epsilon;
 
 /// How to call it.
-pub const USAGE: &str = "usage: survey [--csv FILE --column NAME --budget EPSILON]
+pub const USAGE: &str = "usage: survey [--fresh]
+       survey --csv FILE --column NAME --budget EPSILON
 
-  without arguments   analyses 100,000 made-up people
+  without arguments   analyses 100,000 made-up people; what is charged is kept in target/survey/ledger.redb, so that a
+                      second run has what the first has left
+  --fresh             forgets that ledger, and begins anew
   --csv FILE          a file of your own: comma-separated, with a header line
   --column NAME       the column to analyse; it must hold numbers
   --budget EPSILON    the privacy budget, for instance 1 or 0.5 (pure differential privacy per record)";
@@ -15,7 +18,10 @@ pub enum Arguments {
     /// The usage.
     Help,
     /// The made-up people.
-    People,
+    People {
+        /// With a new ledger?
+        fresh: bool,
+    },
     /// Somebody's own file.
     OwnFile {
         /// Its name.
@@ -31,10 +37,15 @@ impl Arguments {
     /// Reads the words after the program's name.
     pub fn read(words: &[String]) -> Result<Self, String> {
         let (mut file, mut column, mut budget) = (None, None, None);
+        let mut fresh = false;
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let slot = match word.as_str() {
                 "--help" | "-h" => return Ok(Self::Help),
+                "--fresh" => {
+                    fresh = true;
+                    continue;
+                }
                 "--csv" => &mut file,
                 "--column" => &mut column,
                 "--budget" => &mut budget,
@@ -46,7 +57,8 @@ impl Arguments {
             *slot = Some(value.clone());
         }
         match (file, column, budget) {
-            (None, None, None) => Ok(Self::People),
+            (None, None, None) => Ok(Self::People { fresh }),
+            _ if fresh => Err("--fresh is for the made-up people".into()),
             (Some(file), Some(column), Some(budget)) => Ok(Self::OwnFile {
                 file,
                 column,

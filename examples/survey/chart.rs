@@ -9,7 +9,12 @@ use crate::{Problem, table::Losses};
 /// Draws it into a file.
 pub fn draw(file: &Path, losses: &[Losses], budget: f64) -> Result<(), Problem> {
     let launches = losses.len() - 1;
-    let highest = losses.iter().fold(budget, |top, loss| top.max(loss.at_two));
+    // What was charged in an earlier run by a map that is only a function is not known at other distances.
+    let known = |(_, loss): &(usize, f64)| loss.is_finite();
+    let one = losses.iter().map(|loss| loss.at_one).enumerate();
+    let two = losses.iter().map(|loss| loss.at_two).enumerate();
+    let (one, two) = (one.filter(known), two.filter(known));
+    let highest = two.clone().fold(budget, |top, (_, loss)| top.max(loss));
     let area = SVGBackend::new(file, (800, 480)).into_drawing_area();
     area.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&area)
@@ -17,14 +22,12 @@ pub fn draw(file: &Path, losses: &[Losses], budget: f64) -> Result<(), Problem> 
         .margin(16)
         .x_label_area_size(40)
         .y_label_area_size(56)
-        .build_cartesian_2d(0..launches, 0.0..highest * 1.08)?;
+        .build_cartesian_2d(0..launches.max(1), 0.0..highest * 1.08)?;
     chart
         .configure_mesh()
         .x_desc("launches")
         .y_desc("ε")
         .draw()?;
-    let one = losses.iter().map(|loss| loss.at_one).enumerate();
-    let two = losses.iter().map(|loss| loss.at_two).enumerate();
     let key = |colour: RGBColor| move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour);
     chart
         .draw_series(LineSeries::new(one, BLUE.stroke_width(2)))?

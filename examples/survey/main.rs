@@ -2,10 +2,11 @@
 //!
 //! The people are made up, the same ones every time; the questions are real OpenDP pipelines (clamp, sum, count,
 //! histogram, mean) and our own sparse vector. Everything is charged to one budget of the organisation, exactly, before it
-//! runs. Writes the people, the account and a chart below `target/survey`.
+//! runs, and kept in a ledger on disk: a second run has what the first has left. Writes the people, the ledger, the account
+//! and a chart below `target/survey`.
 //!
 //! ```text
-//! cargo run --release --example survey
+//! cargo run --release --example survey              # -- --fresh forgets what was charged before
 //! cargo run --release --example survey -- --csv FILE --column NAME --budget EPSILON
 //! ```
 //!
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        Ok(Arguments::People) => story::run(),
+        Ok(Arguments::People { fresh }) => story::run(fresh),
         Ok(Arguments::OwnFile {
             file,
             column,

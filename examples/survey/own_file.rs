@@ -33,7 +33,7 @@ pub fn run(file: &str, name: &str, budget: &Epsilon) -> Result<(), Problem> {
         .filter(1, budget.clone())?
         .invoke(numbers)?;
     println!("column {name:?} of {file}; budget ε = {budget} per record");
-    let table = Table::begin(&session);
+    let table = Table::begin(&session)?;
     let part = |eighths: u32| share(budget.value(), eighths);
 
     let asked = "how many records";

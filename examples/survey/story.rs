@@ -1,7 +1,8 @@
 //! The main job: two analysts, two threads, one budget.
 
-use std::{fs, time::Instant};
+use std::{fs, path::PathBuf, time::Instant};
 
+use odometry::ledger::Ledger;
 use odometry::measures::{Basic, Epsilon, PureDp, SymmetricDistance as Records};
 use odometry::mechanisms::sparse::{Above, Sensitivity, SparseVector};
 use odometry::odometer::Odometer;
@@ -23,12 +24,13 @@ const SHARE: &str = "1.25";
 
 type People = OpendpSpace<Text, SymmetricDistance>;
 type Survey = PureSession<People>;
-type Ledger = Table<People>;
+type Asked = Table<People>;
 
 /// Runs it.
-pub fn run() -> Result<(), Problem> {
+pub fn run(fresh: bool) -> Result<(), Problem> {
     let start = Instant::now();
     let survey = people::load()?;
+    let ledger = open(fresh)?;
     println!(
         "{PEOPLE} people; budget ε = {BUDGET} per record; two analysts, up to {SHARE} each, at the same time"
     );
@@ -37,9 +39,14 @@ pub fn run() -> Result<(), Problem> {
         Basic::new(PureDp),
     )
     .named("the organisation")
-    .filter(1, BUDGET)?
-    .invoke(survey)?;
-    let table = Table::begin(&organisation);
+    .filter_on(ledger.books(), 1, BUDGET, survey)?;
+    let before: u64 = organisation.launches()?.iter().map(|run| run.1).sum();
+    if before > 0 {
+        let left = organisation.remaining(1)?.into_loss();
+        let left = left.unwrap_or(Epsilon::INFINITY);
+        println!("{before} launches are in the ledger, and {left} is left; --fresh begins anew");
+    }
+    let table = Table::begin(&organisation)?;
     let ada = organisation.nested("Ada").capped(1, SHARE).open()?;
     let ben = organisation.nested("Ben").capped(1, SHARE).open()?;
     std::thread::scope(|scope| -> Result<(), Problem> {
@@ -53,13 +60,34 @@ pub fn run() -> Result<(), Problem> {
         Ok(())
     })?;
     report(&organisation, &table)?;
+    println!(
+        "the ledger: {}, up to record {}",
+        ledger_file().display(),
+        ledger.head()
+    );
+    ledger.close()?;
     println!("\ntook {:.1?}", start.elapsed());
     Ok(())
 }
 
+fn ledger_file() -> PathBuf {
+    people::directory().join("ledger.redb")
+}
+
+/// The ledger of all runs, or a new one.
+fn open(fresh: bool) -> Result<Ledger, Problem> {
+    let file = ledger_file();
+    if fresh && file.exists() {
+        fs::remove_file(&file)?;
+    }
+    Ok(Ledger::open(file)?)
+}
+
 /// Sums and counts of columns, and a session of her own for somebody who helps.
-fn ada_s_work(ada: &Survey, table: &Ledger) -> Result<(), Problem> {
-    let income = ada.nest_after(&questions::numbers("income")?)?;
+fn ada_s_work(ada: &Survey, table: &Asked) -> Result<(), Problem> {
+    let income = ada
+        .link("income")
+        .nest_after(&questions::numbers("income")?)?;
     let count = questions::count(0.0625)?;
     let people = table.ask("Ada", &income, "people", &count, i32::to_string)?;
     let sum = questions::sum(150_000, 0.25)?;
@@ -72,7 +100,9 @@ fn ada_s_work(ada: &Survey, table: &Ledger) -> Result<(), Problem> {
     // Somebody who helps gets a session inside of Ada's: charged to her and to the organisation as it happens, and what
     // is not used costs nothing.
     let helper = ada.nested("Ada's helper").capped(1, "0.1875").open()?;
-    let region = helper.nest_after(&questions::words("region")?)?;
+    let region = helper
+        .link("region")
+        .nest_after(&questions::words("region")?)?;
     let histogram = questions::histogram(&REGIONS, 0.125)?;
     let shown = |counts: &Vec<i32>| format!("{counts:?}");
     table.ask(
@@ -90,7 +120,9 @@ fn ada_s_work(ada: &Survey, table: &Ledger) -> Result<(), Problem> {
         shown,
     )?;
 
-    let hours = ada.nest_after(&questions::numbers("hours")?)?;
+    let hours = ada
+        .link("hours")
+        .nest_after(&questions::numbers("hours")?)?;
     let mean = questions::mean(60.0, PEOPLE, 0.25)?;
     table.ask(
         "Ada",
@@ -103,16 +135,20 @@ fn ada_s_work(ada: &Survey, table: &Ledger) -> Result<(), Problem> {
 }
 
 /// A mean, a search with sparse vector, and something too expensive.
-fn ben_s_work(ben: &Survey, table: &Ledger) -> Result<(), Problem> {
-    let age = ben.nest_after(&questions::numbers("age")?)?;
+fn ben_s_work(ben: &Survey, table: &Asked) -> Result<(), Problem> {
+    let age = ben.link("age").nest_after(&questions::numbers("age")?)?;
     let mean = questions::mean(100.0, PEOPLE, 0.25)?;
     table.ask("Ben", &age, "mean of ages up to 100", &mean, |age| {
         format!("{age:.2}")
     })?;
 
     // Our own sparse vector on OpenDP's data: one charge, any number of "no", two times "yes".
-    let income = ben.nest_after(&questions::numbers("income")?)?;
-    let incomes = income.nest_after(&same_data(income.space()))?;
+    let income = ben
+        .link("income")
+        .nest_after(&questions::numbers("income")?)?;
+    let incomes = income
+        .link("counted")
+        .nest_after(&same_data(income.space()))?;
     let sensitivity = Sensitivity::of_counts::<Records>();
     let records = *incomes.space();
     let sparse = SparseVector::for_epsilon("0.25", sensitivity, 2)?.of_counts(records);
@@ -144,7 +180,9 @@ fn ben_s_work(ben: &Survey, table: &Ledger) -> Result<(), Problem> {
         }
     }
 
-    let school = ben.nest_after(&questions::words("education")?)?;
+    let school = ben
+        .link("education")
+        .nest_after(&questions::words("education")?)?;
     let histogram = questions::histogram(&SCHOOLS, 0.125)?;
     table.ask("Ben", &school, "people per school", &histogram, |counts| {
         format!("{counts:?}")
@@ -171,7 +209,7 @@ fn ben_s_work(ben: &Survey, table: &Ledger) -> Result<(), Problem> {
 }
 
 /// What it came to.
-fn report(organisation: &Survey, table: &Ledger) -> Result<(), Problem> {
+fn report(organisation: &Survey, table: &Asked) -> Result<(), Problem> {
     println!();
     for d_in in [1, 2] {
         let loss = organisation.privacy_loss(&d_in)?;

@@ -32,19 +32,17 @@ pub struct Losses {
 
 impl<S: Space<Distance = u32>> Table<S> {
     /// Begins a table, and prints its head.
-    pub fn begin(budget: &PureSession<S>) -> Self {
+    pub fn begin(budget: &PureSession<S>) -> Result<Self, Problem> {
         println!(
             "\n{:<13} {:<40} {:>43} {:>8} {:>8}",
             "who", "asked", "answered", "charged", "left"
         );
-        let start = Losses {
-            at_one: 0.0,
-            at_two: 0.0,
-        };
-        Self {
+        let table = Self {
             budget: budget.clone(),
-            losses: Mutex::new(vec![start]),
-        }
+            losses: Mutex::new(Vec::new()),
+        };
+        table.note()?;
+        Ok(table)
     }
 
     /// Launches a question in a session below the budget, and prints a line. A refusal is printed, too, and costs

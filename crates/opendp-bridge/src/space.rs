@@ -37,6 +37,19 @@ impl<MI: fmt::Debug> fmt::Debug for OpendpMetric<MI> {
 
 impl<MI: SharedMetric> Metric for OpendpMetric<MI> {
     type Distance = <MI::Distance as OpendpDistance>::Ours;
+
+    /// For those on data sets: a ledger counts in them.
+    fn name(&self) -> Option<measures::Name> {
+        let metric: &dyn std::any::Any = &self.0;
+        let name = match metric {
+            _ if metric.is::<metrics::SymmetricDistance>() => "opendp-symmetric",
+            _ if metric.is::<metrics::InsertDeleteDistance>() => "opendp-insert-delete",
+            _ if metric.is::<metrics::ChangeOneDistance>() => "opendp-change-one",
+            _ if metric.is::<metrics::HammingDistance>() => "opendp-hamming",
+            _ => return None,
+        };
+        Some(measures::Name::new(name))
+    }
 }
 
 /// The distances of a metric of OpenDP's, as ours.
