@@ -197,6 +197,11 @@ impl Clamp {
         Ok(Self { lowest, highest })
     }
 
+    /// The lowest and the highest.
+    pub(crate) fn ends(&self) -> (i64, i64) {
+        (self.lowest, self.highest)
+    }
+
     pub(crate) fn clamp(&self, value: i64) -> i64 {
         value.clamp(self.lowest, self.highest)
     }

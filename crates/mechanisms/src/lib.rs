@@ -4,7 +4,8 @@
 //! - [`noise`], [`additive`], [`decimal`]: discrete Laplace and Gaussian noise on integers, vectors, counts, sums,
 //!   histograms and decimals.
 //! - [`response`]: randomized response, leaky and interactive.
-//! - [`selection`]: the exponential mechanism and report-noisy-max.
+//! - [`selection`]: the exponential mechanism, report-noisy-max, and the best few.
+//! - [`statistics`], [`keys`], [`persons`]: quantiles, means and variances; keys that nobody lists; bounds on what a person contributes.
 //! - [`sparse`], [`weights`]: sparse vector, above-threshold and private multiplicative weights: many queries of the same
 //!   data, charged once.
 //! - [`counter`], [`monitor`]: continual counting and a threshold monitor: data that arrive over time, charged once.
@@ -26,9 +27,11 @@ pub mod counter;
 pub mod decimal;
 mod error;
 pub mod histogram;
+pub mod keys;
 pub mod monitor;
 pub mod noise;
 mod parameter;
+pub mod persons;
 pub mod records;
 pub mod response;
 pub mod samplers;
@@ -36,6 +39,7 @@ pub mod selection;
 mod sensitivity;
 pub mod sparse;
 pub mod spend;
+pub mod statistics;
 pub mod weights;
 
 pub use error::BuildError;

@@ -89,6 +89,16 @@ impl DiscreteLaplace {
         &self.steps.rate.1
     }
 
+    /// `P(x ≥ m)` for `m` of at least one, which is `q^m/(1 + q)`; for zero it is an upper bound to be one.
+    pub(crate) fn upper_tail(&self, m: &UBig, bits: usize) -> Interval {
+        if m.is_zero() {
+            return Interval::int(1u8, bits);
+        }
+        let power = |m: &UBig| self.steps.decay.power(m, bits + 8);
+        let both = &Interval::int(1u8, bits + 8) + &power(&UBig::ONE);
+        power(m).div(&both).unwrap_or_else(probability)
+    }
+
     /// Its parameter, with the parameter's name.
     pub(crate) fn parameter(&self) -> (&'static str, String) {
         self.steps.decay.parameter()

@@ -10,6 +10,8 @@
 //! `min(1, e^(−ε·gap/Δ))`, where the gap to the best of the others moves by at most Δ. Ranges and losses add up along steps of one
 //! unit, which is why the promise is for [`Connected`](odometer::Connected) spaces.
 
+mod top;
+
 use std::marker::PhantomData;
 
 use dashu_int::IBig;
@@ -19,6 +21,7 @@ use measures::{Epsilon, Measure, Number, PureDp, Rho, Scale, Zcdp};
 use odometer::{Measurement, Space};
 use queryable::{AskError, coins::Distribution};
 
+pub use self::top::{top_k, top_k_zcdp};
 use crate::{
     error::BuildError,
     parameter::{self, Parameter, positive},

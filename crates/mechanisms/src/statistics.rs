@@ -1,0 +1,376 @@
+//! Numbers that describe others: quantiles, bounds for clamping, means and variances, and how many values are different.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use exact::Exact;
+use measures::{CountsRecords, Epsilon, PureDp};
+use odometer::{Measurement, OfRecords};
+use queryable::Scope;
+
+use crate::{
+    additive::{Clamp, Spending},
+    error::BuildError,
+    noise::{Change, Noise, described, noisy},
+    parameter::{self, Parameter},
+    samplers::DiscreteLaplace,
+    selection::{Scores, report_noisy_max_for_epsilon},
+    sensitivity::per_started_unit,
+    sparse::{Gate, Sensitivity, SparseVector},
+    spend::{self, Spend},
+};
+
+/// Which part of the records is below a quantile: `part` of `of`, such as 1 of 2 for the median.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantile {
+    part: u32,
+    of: u32,
+}
+
+impl Quantile {
+    /// One half.
+    pub const MEDIAN: Self = Self { part: 1, of: 2 };
+
+    /// `part` of `of`.
+    ///
+    /// # Errors
+    /// [`BuildError::OutOfRange`] if the part is more than the whole, or the whole is zero.
+    pub fn new(part: u32, of: u32) -> Result<Self, BuildError> {
+        match part <= of && of > 0 {
+            true => Ok(Self { part, of }),
+            false => {
+                let expected = "at most the whole, which is above zero";
+                Err(BuildError::out_of_range("the part", expected, part))
+            }
+        }
+    }
+
+    /// How much the score of a candidate changes with one record: `of − part` or `part`, or both if it is replaced.
+    fn sensitivity<MI: CountsRecords>(self) -> u32 {
+        match MI::REPLACES {
+            true => self.of,
+            false => self.part.max(self.of - self.part),
+        }
+    }
+
+    /// Minus `|(of − part)·below − part·above|`: zero where the candidate is the quantile.
+    fn score(self, below: u64, above: u64) -> i64 {
+        let too_many = i128::from(self.of - self.part) * i128::from(below);
+        let off = too_many - i128::from(self.part) * i128::from(above);
+        // Squeezed into 64 bits, which moves no two numbers apart.
+        -off.abs().min(i64::MAX.into()) as i64
+    }
+}
+
+/// A quantile of the values of records, as one of the candidates: \[Smi11\] with integer scores and permute-and-flip.
+///
+/// A candidate is as good as the numbers of records below and above it are in proportion. The loss is ε per record, exactly.
+/// Candidates are the author's: they must not come from the data. With `n` candidates, the ranks are off by about
+/// `2·ln(n)/ε` records on average. The author vouches that `value` looks at
+/// nothing but its record and does not panic.
+///
+/// ```
+/// use mechanisms::statistics::{Quantile, quantile};
+/// use odometer::Records;
+/// let ages = Records::<i64>::new();
+/// let median = quantile(ages, Quantile::MEDIAN, (0..=120).collect(), "0.5", |age| *age)?;
+/// assert_eq!(median.map().loss(&1)?.to_string(), "0.5");
+/// let age: i64 = median.invoke((0..1000).map(|i| i % 80).collect())?;
+/// assert!((25..=55).contains(&age));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BuildError::Empty`] without candidates; [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+pub fn quantile<S, F>(
+    space: S,
+    quantile: Quantile,
+    candidates: Vec<i64>,
+    epsilon: impl Parameter,
+    value: F,
+) -> Result<Measurement<S, PureDp, i64>, BuildError>
+where
+    S: OfRecords,
+    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
+{
+    let candidates: Arc<[i64]> = candidates.into();
+    let shown = Arc::clone(&candidates);
+    let score = move |records: &Vec<S::Record>, at: usize| {
+        let (mut below, mut above) = (0, 0);
+        for record in records {
+            let value = value(record);
+            below += u64::from(value < candidates[at]);
+            above += u64::from(value > candidates[at]);
+        }
+        quantile.score(below, above)
+    };
+    let sensitivity = quantile.sensitivity::<S::Metric>();
+    let scores = Scores::new(shown.len(), sensitivity, score)?;
+    let chosen = report_noisy_max_for_epsilon(space, scores, epsilon)?;
+    let Quantile { part, of } = quantile;
+    Ok(chosen
+        .postprocess(move |at| shown[at])
+        .named("quantile")
+        .with_parameter("quantile", format!("{part}/{of}")))
+}
+
+/// A bound for clamping: the first power of two that this part of the absolute values does not exceed, by [`first_bound`].
+///
+/// ε per record, exactly. [`SparseVector::margin`] says by how many records it can be off.
+///
+/// ```
+/// use mechanisms::statistics::{Quantile, clamping_bound};
+/// use odometer::Records;
+/// let bound = clamping_bound(Records::<i64>::new(), Quantile::new(95, 100)?, "0.5", |x| *x)?;
+/// assert_eq!(bound.map().loss(&1)?.to_string(), "0.5");
+/// let bound: i64 = bound.invoke((0..10_000).map(|i| i % 700).collect())?;
+/// assert!((256..=2048).contains(&bound));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`] for ε.
+pub fn clamping_bound<S, F>(
+    space: S,
+    part: Quantile,
+    epsilon: impl Parameter,
+    value: F,
+) -> Result<Measurement<S, PureDp, i64>, BuildError>
+where
+    S: OfRecords,
+    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
+{
+    let powers: Vec<i64> = (0..63).map(|power| 1i64 << power).collect();
+    let sensitivity = Sensitivity::free(part.sensitivity::<S::Metric>().into())?;
+    let plan = (powers.len() as u64, 0.05);
+    let comparisons = SparseVector::for_comparisons(epsilon, sensitivity, 1, plan)?;
+    first_bound(space, part, powers, comparisons, value)
+}
+
+/// The first of these bounds that at least this part of the absolute values does not exceed, by sparse vector with one answer "above";
+/// `i64::MAX` if none is.
+///
+/// A comparison is of `of·within − part·records` with zero, which one record changes as it changes the scores of
+/// [`quantile`]; loss per record: [`SparseVector::loss`] at that sensitivity. The author vouches that `value` looks at nothing but its
+/// record and does not panic.
+///
+/// # Errors
+/// [`BuildError::Empty`] without bounds.
+pub fn first_bound<S, F>(
+    space: S,
+    part: Quantile,
+    bounds: Vec<i64>,
+    comparisons: SparseVector,
+    value: F,
+) -> Result<Measurement<S, PureDp, i64>, BuildError>
+where
+    S: OfRecords,
+    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
+{
+    if bounds.is_empty() {
+        return Err(BuildError::Empty { what: "the bounds" });
+    }
+    let sensitivity = Sensitivity::free(part.sensitivity::<S::Metric>().into())?;
+    let map = per_started_unit(comparisons.loss(sensitivity));
+    let parameters = Arc::new(comparisons.clone());
+    let find = move |data: &Arc<Vec<S::Record>>, scope: &mut Scope<'_>| {
+        let mut gate = Gate::new(&parameters);
+        let asked = i128::from(part.part) * data.len() as i128;
+        for bound in &bounds {
+            let is_within = |record: &&S::Record| value(record).saturating_abs() <= *bound;
+            let within = data.iter().filter(is_within).count() as i128;
+            if gate.is_above(i128::from(part.of) * within - asked, 0, scope)? {
+                return Ok(*bound);
+            }
+        }
+        Ok(i64::MAX)
+    };
+    let measurement = Measurement::new("clamping bound", space, map, find);
+    let Quantile { part, of } = part;
+    Ok(comparisons.describe(measurement.with_parameter("quantile", format!("{part}/{of}"))))
+}
+
+/// How many different keys occur, with the least noise that costs this at distance 1.
+///
+/// A record that comes, goes or is replaced changes the number by one at the most. The author vouches that `key` looks at nothing
+/// but its record and does not panic.
+///
+/// # Errors
+/// As [`Spend::noise_for`].
+pub fn count_distinct_spending<S, L, K: Ord>(
+    space: S,
+    loss: L,
+    key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
+) -> Result<Spending<S, L, i64>, BuildError>
+where
+    S: OfRecords,
+    L: Spend,
+{
+    let noise = loss.noise_for(&Change::one(&Exact::ONE))?;
+    let map = noise.map(|d_in| Change::one(&Exact::from(*d_in)));
+    let drawn = noise.clone();
+    let measurement = Measurement::new("count of distinct keys", space, map, move |data, scope| {
+        let keys: BTreeSet<K> = data.iter().map(&key).collect();
+        noisy(keys.len() as i128, &drawn, scope)
+    });
+    Ok(described(measurement, &noise))
+}
+
+/// Sums that are released together, each with its noise: how much one unit of distance moves each.
+struct Sums {
+    moves: Vec<u64>,
+    noises: Vec<DiscreteLaplace>,
+}
+
+impl Sums {
+    /// Each gets an equal part of ε.
+    fn new(moves: Vec<u64>, epsilon: impl Parameter) -> Result<Self, BuildError> {
+        let share = parameter::loss("ε", epsilon)?.split(moves.len() as u64);
+        let noise = |by: &u64| spend::epsilon(&share).noise_for(&Change::one(&Exact::from(*by)));
+        let noises = moves.iter().map(noise).collect::<Result<_, _>>()?;
+        Ok(Self { moves, noises })
+    }
+
+    /// The sum of the losses of all, rounded up.
+    fn loss(&self, d_in: u32) -> Epsilon {
+        let parts = self.moves.iter().zip(&self.noises).map(|(by, noise)| {
+            let change = Change::one(&Exact::from(*by).times(u64::from(d_in)));
+            noise.loss(&change).value().clone()
+        });
+        Epsilon::new(parts.sum())
+    }
+}
+
+/// What is public about values that are clamped: their middle, and how far from it they can be.
+#[derive(Clone, Copy)]
+struct Centred {
+    clamp: Clamp,
+    middle: i64,
+    radius: u64,
+    width: u64,
+}
+
+impl Centred {
+    fn new(clamp: Clamp) -> Result<Self, BuildError> {
+        let (lowest, highest) = clamp.ends();
+        let middle = lowest.midpoint(highest);
+        let radius = highest.abs_diff(middle).max(lowest.abs_diff(middle));
+        if radius > 1 << 31 {
+            let expected = "at most 2^32 apart for means and variances";
+            return Err(BuildError::out_of_range("the bounds", expected, radius));
+        }
+        Ok(Self {
+            clamp,
+            middle,
+            radius,
+            width: highest.abs_diff(lowest),
+        })
+    }
+
+    /// How much one unit of distance moves the sum of distances from the middle.
+    fn moves<MI: CountsRecords>(&self) -> u64 {
+        match MI::REPLACES {
+            true => self.width,
+            false => self.radius,
+        }
+    }
+
+    fn of(&self, value: i64) -> i128 {
+        i128::from(self.clamp.clamp(value)) - i128::from(self.middle)
+    }
+}
+
+/// The mean of a value of each record, clamped: a noisy sum of distances from the middle of the bounds, by a noisy count.
+///
+/// ε per record, half for the sum and half for the count. The answer is within the bounds. Of fewer than one record, counted with noise,
+/// it is the middle. The author vouches that `value` looks at nothing but its record and does not panic.
+///
+/// ```
+/// use mechanisms::{additive::Clamp, statistics::mean};
+/// use odometer::Records;
+/// let ages = mean(Records::<i64>::new(), Clamp::new(0, 100)?, "1", |age| *age)?;
+/// assert_eq!(ages.map().loss(&1)?.to_string(), "1");
+/// let mean: f64 = ages.invoke((0..10_000).map(|i| i % 80).collect())?;
+/// assert!((35.0..45.0).contains(&mean));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`Spend::noise_for`]; [`BuildError::OutOfRange`] for bounds more than 2³² apart.
+pub fn mean<S, F>(
+    space: S,
+    clamp: Clamp,
+    epsilon: impl Parameter,
+    value: F,
+) -> Result<Measurement<S, PureDp, f64>, BuildError>
+where
+    S: OfRecords,
+    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
+{
+    let moments = moments(space, clamp, epsilon, value, 1)?;
+    let (lowest, highest) = clamp.ends();
+    let middle = Centred::new(clamp)?.middle as f64;
+    let mean = move |[count, sum, _]: [i64; 3]| match count {
+        1.. => (middle + sum as f64 / count as f64).clamp(lowest as f64, highest as f64),
+        _ => middle,
+    };
+    Ok(moments.postprocess(mean).named("mean"))
+}
+
+/// The variance of a value of each record, clamped: by a noisy count, and noisy sums of the distances from the middle of the bounds and of their
+/// squares, each for a third of ε. Never negative.
+///
+/// # Errors
+/// As [`mean`].
+pub fn variance<S, F>(
+    space: S,
+    clamp: Clamp,
+    epsilon: impl Parameter,
+    value: F,
+) -> Result<Measurement<S, PureDp, f64>, BuildError>
+where
+    S: OfRecords,
+    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
+{
+    let moments = moments(space, clamp, epsilon, value, 2)?;
+    let variance = |[count, sum, squares]: [i64; 3]| {
+        let n = count.max(1) as f64;
+        (squares as f64 / n - (sum as f64 / n).powi(2)).max(0.0)
+    };
+    Ok(moments.postprocess(variance).named("variance"))
+}
+
+/// A noisy count and the first one or two noisy sums of powers of the distance from the middle.
+fn moments<S, F>(
+    space: S,
+    clamp: Clamp,
+    epsilon: impl Parameter,
+    value: F,
+    powers: u32,
+) -> Result<Measurement<S, PureDp, [i64; 3]>, BuildError>
+where
+    S: OfRecords,
+    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
+{
+    let centred = Centred::new(clamp)?;
+    // Squares are between zero and that of the radius, whether records come, go or are replaced.
+    let moves = [1, centred.moves::<S::Metric>(), centred.radius.pow(2)];
+    let sums = Arc::new(Sums::new(moves[..=powers as usize].to_vec(), epsilon)?);
+    let priced = Arc::clone(&sums);
+    let map = space.map(PureDp, move |d_in| Ok(priced.loss(*d_in)));
+    let measurement = Measurement::new("moments", space, map, move |data: &Arc<Vec<_>>, scope| {
+        let mut all = [0i128; 3];
+        for record in data.iter() {
+            let off = centred.of(value(record));
+            all = [all[0] + 1, all[1] + off, all[2] + off * off];
+        }
+        let mut shown = [0; 3];
+        for (at, noise) in sums.noises.iter().enumerate() {
+            shown[at] = noisy(all[at], noise, scope)?;
+        }
+        Ok(shown)
+    });
+    let (lowest, highest) = clamp.ends();
+    Ok(measurement
+        .with_parameter("lowest", lowest)
+        .with_parameter("highest", highest))
+}
