@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use measures::{Adaptive, FilterRule, IntoLoss, RuleError, TotalLoss};
+use queryable::AskError;
 
 use crate::{
     account::Cap,
     account::journaled::{Made, Spot},
     error::OpenError,
-    journal::{Books, Relation, Segment},
+    journal::{Books, Place, Relation, Segment},
+    measurement::Reserved,
     odometer::Odometer,
     session::Session,
     session::data::Data,
@@ -39,6 +41,61 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         self.root_on(books, d_in, Some(cap), data)
     }
 
+    /// What its filter does on a ledger.
+    pub(crate) fn reserved(
+        &self,
+        d_in: S::Distance,
+        cap: Cap<S::Metric, R>,
+    ) -> Reserved<S::Data, Session<S, R>> {
+        let (odometer, opened) = (self.clone(), self.clone());
+        let (at, capped) = (d_in.clone(), cap.clone());
+        Reserved {
+            opening: Box::new(move |books, above| {
+                let account = odometer.made(Some(cap.clone())).account()?;
+                account.opening(&odometer.spot(books, Some(above), d_in.clone()))
+            }),
+            open: Box::new(move |data, scope, (books, above)| {
+                let place = Fused::below(&scope.root()?, &opened.label(), opened.watch())?;
+                let spot = opened.spot(books, Some(above), at.clone());
+                let account = opened.made(Some(capped.clone())).account_on(spot);
+                let account = account.map_err(|error| AskError::failed(error.to_string()))?;
+                let data = Data::Here(Arc::clone(data));
+                Ok(Session::new(opened.space().clone(), data, place, account))
+            }),
+        }
+    }
+
+    fn made(&self, cap: Option<Cap<S::Metric, R>>) -> Made<S::Metric, R> {
+        Made {
+            label: self.label(),
+            rule: self.rule().clone(),
+            cap,
+            quota: self.most_measurements(),
+            messages: self.most_messages(),
+            parent: None,
+        }
+    }
+
+    /// A root, or a filter that was launched in the account above.
+    fn spot<'a>(
+        &'a self,
+        books: &'a Books,
+        above: Option<Place>,
+        d_in: S::Distance,
+    ) -> Spot<'a, S::Metric> {
+        Spot {
+            books,
+            parent: above,
+            segment: Segment::name(&*self.label()),
+            relation: match above {
+                None => Relation::Root,
+                Some(_) => Relation::Reserved,
+            },
+            metric: self.space().metric(),
+            distances: vec![d_in],
+        }
+    }
+
     fn root_on(
         &self,
         books: &Books,
@@ -50,22 +107,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         let root = books.root().map_err(OpenError::Unusable)?;
         let place = Fused::below(&root, &label, self.watch()).map_err(OpenError::Unusable)?;
         check_contains(self.space(), &data)?;
-        let made = Made {
-            label: Arc::clone(&label),
-            rule: self.rule().clone(),
-            cap,
-            quota: self.most_measurements(),
-            messages: self.most_messages(),
-            parent: None,
-        };
-        let account = made.account_on(Spot {
-            books,
-            parent: None,
-            segment: Segment::name(&*label),
-            relation: Relation::Root,
-            metric: self.space().metric(),
-            distances: vec![d_in],
-        })?;
+        let account = self.made(cap).account_on(self.spot(books, None, d_in))?;
         let data = Data::Here(Arc::new(data));
         Ok(Session::new(self.space().clone(), data, place, account))
     }

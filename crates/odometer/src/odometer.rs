@@ -216,6 +216,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             budget.clone(),
             self.halting,
         )?;
+        let on_ledger = cap.clone();
         let map = PrivacyMap::constant_up_to(self.rule.total(), d_in.clone(), budget.clone());
         let (space, rule, label) = (
             self.space.clone(),
@@ -243,9 +244,10 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             map,
             open,
         );
-        Ok(filter
-            .with_parameter("d_in", d_in)
-            .with_parameter("budget", budget))
+        let filter = filter
+            .with_parameter("d_in", d_in.clone())
+            .with_parameter("budget", budget);
+        Ok(filter.reserved_by(self.reserved(d_in, on_ledger)))
     }
 }
 

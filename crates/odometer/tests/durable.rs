@@ -354,16 +354,84 @@ fn a_filter_only_rule_is_put_back() {
     );
 }
 
-/// What was launched in full stays charged in full; what happened inside is nobody else's business.
+/// What was launched in full stays charged in full; what happens inside is charged inside, and written down there.
 #[test]
-fn a_reserved_filter_stays_charged_in_full() {
+fn a_reserved_filter_is_resumed_where_it_was() {
+    let journal = Memory::new();
+    let session = open(&journal);
+    let filter = || {
+        let odometer = organisation().named("inner");
+        odometer.filter(1, "0.4").unwrap()
+    };
+    let error = journal_error(session.resume(&filter()).unwrap_err());
+    assert!(
+        error
+            .to_string()
+            .contains("no filter of this name was launched"),
+        "{error}"
+    );
+    assert_eq!(journal.records().len(), 1); // nothing was opened for free
+    let inner = session.launch(&filter()).unwrap();
+    inner.launch(&query("0.3")).unwrap();
+    let Some(Record::Charge(charge)) = journal.records().pop() else {
+        panic!("it is no charge");
+    };
+    assert_eq!(charge.postings.len(), 1);
+    let team = inner.nested("team").open().unwrap();
+    team.launch(&query("0.05")).unwrap();
+
+    let session = open(&restarted(&journal));
+    assert_eq!(left(&session), "0.6");
+    let inner = session.resume(&filter()).unwrap();
+    assert_eq!(left(&inner), "0.05");
+    let again = session.resume(&filter()).unwrap(); // the same account
+    again.launch(&query("0.05")).unwrap();
+    assert_eq!(left(&inner), "0");
+    assert_eq!(left(&session), "0.6");
+    let team = inner.nested("team").open().unwrap();
+    assert_eq!(team.privacy_loss(2).unwrap().to_string(), "0.1");
+
+    // A second one under the same name would be a second budget: it is refused, uncharged.
+    let error = journal_error(session.launch(&filter()).map(drop).unwrap_err());
+    assert!(matches!(error, JournalError::Exists { .. }), "{error}");
+    assert_eq!(left(&session), "0.6");
+    let other = organisation().named("inner").filter(1, "0.5").unwrap();
+    assert!(session.resume(&other).is_err());
+    let error = journal_error(session.resume(&query("0.1")).unwrap_err());
+    assert!(matches!(error, JournalError::Unsupported(_)), "{error}");
+}
+
+/// A filter that a function runs inside is that function's business, and is written nowhere.
+#[test]
+fn a_filter_inside_of_a_function_is_not_written_down() {
     let journal = Memory::new();
     let session = open(&journal);
     let filter = organisation().named("inner").filter(1, "0.4").unwrap();
-    let inner = session.launch(&filter).unwrap();
+    let map = PrivacyMap::per_record(PureDp, "0.5").unwrap();
+    let inside = Measurement::new("inside", records(), map, move |data, scope| {
+        let session = filter.run(data, scope)?;
+        let launched = session.launch(&query("0.1"));
+        launched.map_err(|error| queryable::AskError::failed(error.to_string()))
+    });
+    session.launch(&inside).unwrap();
+    assert_eq!(journal.records().len(), 2);
+}
+
+/// A filter after post-processing is no longer a session that could be resumed: its launches stay in memory, and it stays
+/// charged in full.
+#[test]
+fn what_cannot_be_resumed_is_charged_in_full() {
+    let journal = Memory::new();
+    let session = open(&journal);
+    let filter = organisation().named("inner").filter(1, "0.4").unwrap();
+    let (inner, _) = session
+        .launch(&filter.postprocess(|inner| (inner, 1)))
+        .unwrap();
     inner.launch(&query("0.3")).unwrap();
     assert_eq!(journal.records().len(), 2);
-    assert_eq!(left(&open(&restarted(&journal))), "0.6");
+    let session = open(&restarted(&journal));
+    assert_eq!(left(&session), "0.6");
+    assert!(session.resume(&filter).is_err());
 }
 
 /// What a function opens inside depends on data, and is written nowhere.
@@ -404,6 +472,10 @@ struct BrokenDraft {
 impl Journal for Broken {
     fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
         self.memory.open(opening)
+    }
+
+    fn find(&self, opening: &Opening) -> Result<Option<(Place, Past)>, JournalError> {
+        self.memory.find(opening)
     }
 
     fn draft(&self, record: Record) -> Result<Box<dyn Draft>, JournalError> {

@@ -45,6 +45,12 @@ impl Journal for Writer {
         Ok((place, past.unwrap_or_default()))
     }
 
+    fn find(&self, opening: &Opening) -> Result<Option<(Place, Past)>, JournalError> {
+        let book = lock(&self.0.book);
+        let found = book.state.find(opening)?;
+        Ok(found.map(|place| (place, book.state.past(place).unwrap_or_default())))
+    }
+
     fn draft(&self, record: Record) -> Result<Box<dyn Draft>, JournalError> {
         let keyed = codec::key(&record).map(|(_, key)| key);
         let draft = unchained(&record, keyed.as_deref())?;

@@ -35,6 +35,10 @@ impl Journal for Both {
         Writer(self.inner()).open(opening)
     }
 
+    fn find(&self, opening: &Opening) -> Result<Option<(Place, Past)>, JournalError> {
+        Writer(self.inner()).find(opening)
+    }
+
     fn draft(&self, record: Record) -> Result<Box<dyn Draft>, JournalError> {
         Writer(self.inner()).draft(record)
     }

@@ -13,7 +13,7 @@ use crate::{
     account::ascent::{Kind, Launch, Settled, Terms},
     account::bill::Bill,
     error::LaunchError,
-    journal::{Books, Drafted, JournalError, Place, Posting, Record, Settlement},
+    journal::{Books, Drafted, JournalError, Opening, Place, Posting, Record, Settlement},
     measurement::Description,
     sync::MutexGuard,
 };
@@ -29,14 +29,14 @@ pub(crate) struct Drafting<'a> {
 }
 
 impl<'a> Drafting<'a> {
-    fn new(books: &'a Books, description: &Arc<Description>, key: Option<String>) -> Self {
+    fn new(books: &'a Books, description: &Arc<Description>, wish: Wish) -> Self {
         Self {
             books,
             settlement: Cell::new(Some(Settlement {
                 description: (**description).clone(),
-                key,
+                key: wish.key,
                 postings: Vec::new(),
-                opens: None,
+                opens: wish.opens,
             })),
             draft: RefCell::default(),
             halts: RefCell::default(),
@@ -90,6 +90,14 @@ impl<'a> Drafting<'a> {
     }
 }
 
+/// What a launch on a ledger asks for besides.
+#[derive(Default)]
+pub(crate) struct Wish {
+    pub(crate) key: Option<String>,
+    /// The account of the filter that is launched.
+    pub(crate) opens: Option<Opening>,
+}
+
 /// A launch that was charged, and will be written down.
 pub(crate) struct Staged {
     pub(crate) terms: Terms,
@@ -103,12 +111,12 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         &self,
         bill: &Bill<MI, R::Child>,
         kind: Kind,
-        key: Option<String>,
+        wish: Wish,
     ) -> Result<Staged, LaunchError> {
         let Some(journaled) = self.journaled() else {
             return Err(unattached());
         };
-        let drafting = Drafting::new(&journaled.books, bill.description(), key);
+        let drafting = Drafting::new(&journaled.books, bill.description(), wish);
         let (launch, agreed) = (
             Launch::drafted(kind, &self.label, &drafting),
             Cell::new(false),

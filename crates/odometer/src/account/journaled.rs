@@ -67,24 +67,10 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
     /// The account at this spot: the one that is open, or a new one with everything charged that was charged before.
     pub(crate) fn account_on(self, spot: Spot<'_, MI>) -> Result<Arc<Account<MI, R>>, OpenError> {
         let account = self.account()?;
-        let terms = guarded(|| account.terms(&spot)).map_err(|_| panicked(&account))??;
+        let opening = account.opening(&spot)?;
         let Spot {
-            books,
-            parent,
-            segment,
-            distances,
-            ..
+            books, distances, ..
         } = spot;
-        if matches!(&segment, Segment::Name(name) | Segment::Partition { name, .. } if name.is_empty())
-        {
-            let what = "a session on a ledger".into();
-            return Err(JournalError::Unnamed { what }.into());
-        }
-        let opening = Opening {
-            parent,
-            segment,
-            terms: Terms::Account(terms),
-        };
         books.open(&opening, |place, past| {
             let journaled = Journaled {
                 books: books.clone(),
@@ -121,6 +107,22 @@ fn stored(
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
+    /// How it is opened at this spot.
+    pub(crate) fn opening(&self, spot: &Spot<'_, MI>) -> Result<Opening, OpenError> {
+        let segment = &spot.segment;
+        if matches!(segment, Segment::Name(name) | Segment::Partition { name, .. } if name.is_empty())
+        {
+            let what = "a session on a ledger".into();
+            return Err(JournalError::Unnamed { what }.into());
+        }
+        let terms = guarded(|| self.terms(spot)).map_err(|_| panicked(self))??;
+        Ok(Opening {
+            parent: spot.parent,
+            segment: segment.clone(),
+            terms: Terms::Account(terms),
+        })
+    }
+
     fn terms(&self, spot: &Spot<'_, MI>) -> Result<AccountTerms, JournalError> {
         let distance = |d_in: &MI::Distance| {
             d_in.written().ok_or_else(|| JournalError::NotStorable {

@@ -12,7 +12,9 @@ use queryable::{AskError, Root, guarded};
 use crate::{
     account::bill::GroupId,
     error::OpenError,
-    journal::{Draft, Journal, JournalError, Opening, Past, Place, Record, Written},
+    journal::{
+        Draft, Journal, JournalError, Opening, Past, Place, Record, Relation, Terms, Written,
+    },
     sync::{Mutex, lock},
 };
 
@@ -95,7 +97,10 @@ impl Books {
         make: impl FnOnce(Place, Past) -> Result<T, OpenError>,
     ) -> Result<Arc<T>, OpenError> {
         let mut open = lock(&self.0.open);
-        let (place, past) = self.ask(|journal| journal.open(opening))?;
+        let (place, past) = self.ask(|journal| match is_reserved(opening) {
+            false => journal.open(opening),
+            true => journal.find(opening)?.ok_or_else(never_launched),
+        })?;
         if let Some(there) = open.get(&place).and_then(Weak::upgrade) {
             // The terms are the same, so the types are, unless somebody gave one name to two things.
             let same_name = || JournalError::NotStorable {
@@ -109,6 +114,12 @@ impl Books {
         let there: Arc<dyn Any + Send + Sync> = made.clone();
         open.insert(place, Arc::downgrade(&there));
         Ok(made)
+    }
+
+    /// Was it launched before, with these terms?
+    pub(crate) fn launched(&self, opening: &Opening) -> Result<(), JournalError> {
+        let found = self.ask(|journal| journal.find(opening))?;
+        found.map(drop).ok_or_else(never_launched)
     }
 
     /// The place of something that is nothing in this process, such as a partition.
@@ -150,6 +161,16 @@ impl Books {
         let reason = closed.get_or_insert_with(|| reason.into()).clone();
         JournalError::Closed { reason }
     }
+}
+
+/// A filter is opened by its launch, which is charged for it, and by nothing else.
+fn is_reserved(opening: &Opening) -> bool {
+    matches!(&opening.terms, Terms::Account(terms) if terms.relation == Relation::Reserved)
+}
+
+fn never_launched() -> JournalError {
+    let why = "no filter of this name was launched here: launch it, and resume it after a restart";
+    JournalError::Unsupported(why.into())
 }
 
 /// A draft that closes the books when it is in doubt.

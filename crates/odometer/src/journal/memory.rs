@@ -135,6 +135,12 @@ impl Journal for Memory {
         Ok((place, past.unwrap_or_default()))
     }
 
+    fn find(&self, opening: &Opening) -> Result<Option<(Place, Past)>, JournalError> {
+        let log = lock(&self.0);
+        let found = log.state.find(opening)?;
+        Ok(found.map(|place| (place, log.state.past(place).unwrap_or_default())))
+    }
+
     fn draft(&self, record: Record) -> Result<Box<dyn Draft>, JournalError> {
         lock(&self.0).check(&record)?;
         Ok(Box::new(Drafted {

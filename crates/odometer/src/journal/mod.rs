@@ -43,6 +43,12 @@ pub trait Journal: Send + Sync + 'static {
     /// [`JournalError::OtherTerms`] if there is one with other terms; whatever writing it down may end in.
     fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError>;
 
+    /// The place that is to be opened, if it is there: nothing is written.
+    ///
+    /// # Errors
+    /// [`JournalError::OtherTerms`] if it is there with other terms.
+    fn find(&self, opening: &Opening) -> Result<Option<(Place, Past)>, JournalError>;
+
     /// Prepares a record, with nothing locked: whatever takes time or memory, or may fail, happens here.
     ///
     /// # Errors

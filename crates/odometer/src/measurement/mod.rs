@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::head::Head;
 use crate::{
-    error::LaunchError,
+    error::{LaunchError, OpenError},
+    journal::{Books, Opening, Place},
     space::{Connected, Space, check_contains},
     transformation::linked,
 };
@@ -81,7 +82,21 @@ pub struct Measurement<S: Space, M: Measure, A>(Arc<Inner<S, M, A>>);
 struct Inner<S: Space, M: Measure, A> {
     head: Head<S, M>,
     function: Arc<Function<S::Data, A>>,
+    /// What a filter does on a ledger instead.
+    reserved: Option<Arc<Reserved<S::Data, A>>>,
 }
+
+/// A filter on a ledger: its account is there, too.
+pub(crate) struct Reserved<X, A> {
+    /// How its account is opened below that in which it is launched.
+    pub(crate) opening: Box<OpeningBelow>,
+    /// Its function, once it was charged.
+    pub(crate) open: Box<OpenReserved<X, A>>,
+}
+
+type OpeningBelow = dyn Fn(&Books, Place) -> Result<Opening, OpenError> + Send + Sync;
+type OpenReserved<X, A> =
+    dyn Fn(&Arc<X>, &mut Scope<'_>, (&Books, Place)) -> Result<A, AskError> + Send + Sync;
 
 impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// A measurement from its parts.
@@ -100,14 +115,41 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     }
 
     fn from_parts(head: Head<S, M>, function: Arc<Function<S::Data, A>>) -> Self {
-        Self(Arc::new(Inner { head, function }))
+        Self::reserving(head, function, None)
+    }
+
+    fn reserving(
+        head: Head<S, M>,
+        function: Arc<Function<S::Data, A>>,
+        reserved: Option<Arc<Reserved<S::Data, A>>>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            head,
+            function,
+            reserved,
+        }))
+    }
+
+    /// The same function under another head.
+    fn with_head(&self, head: Head<S, M>) -> Self {
+        Self::reserving(head, self.function(), self.0.reserved.clone())
+    }
+
+    /// This filter, which is written down where it is launched on a ledger.
+    pub(crate) fn reserved_by(&self, reserved: Reserved<S::Data, A>) -> Self {
+        let head = self.head().described((**self.description()).clone());
+        Self::reserving(head, self.function(), Some(Arc::new(reserved)))
+    }
+
+    pub(crate) fn reserved(&self) -> Option<&Reserved<S::Data, A>> {
+        self.0.reserved.as_deref()
     }
 
     /// The same measurement under another name, to tell it apart in lists of launches and in refusals.
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let mut description = (**self.description()).clone();
         description.name = name.into();
-        Self::from_parts(self.head().described(description), self.function())
+        self.with_head(self.head().described(description))
     }
 
     /// The same measurement with one more parameter in its description.
@@ -120,7 +162,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         description
             .parameters
             .push((name.into(), value.to_string()));
-        Self::from_parts(self.head().described(description), self.function())
+        self.with_head(self.head().described(description))
     }
 
     /// The same measurement, which can be launched only while `ready` says so: for one that needs something besides data
@@ -146,7 +188,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     ) -> Self {
         let mut head = self.head().described((**self.description()).clone());
         head.ready = Some(Arc::new(ready));
-        Self::from_parts(head, self.function())
+        self.with_head(head)
     }
 
     /// Runs it on data outside any session, with coins from the operating system. Nothing keeps account.
@@ -287,7 +329,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         let Head { space, ready, .. } = self.head();
         let (description, links) = (Arc::clone(self.description()), linked(self.links(), 0));
         let head = Head::new(space.clone(), map, description, links, ready.clone());
-        Measurement::from_parts(head, self.function())
+        Measurement::reserving(head, self.function(), self.0.reserved.clone())
     }
 
     /// Another measurement made from this one, with its description. If that is too many `links`, its function is not

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use measures::Tallied;
-use queryable::{AskError, Scope};
+use queryable::{AskError, DEFAULT_MESSAGES, Scope};
 
 use super::Session;
 use crate::{
     account::ascent::{Kind, Terms},
-    account::durable::{Staged, unattached},
+    account::durable::{Staged, Wish, unattached},
     error::LaunchError,
     journal::{JournalError, Receipt, Written},
     measurement::{Head, Measurement},
@@ -123,7 +123,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
             let why = "launches under a sequential account cannot be charged together: launch them one by one";
             return Err(JournalError::Unsupported(why.into()).into());
         }
-        self.account.settle_durably(head.bill(), Kind::Plain, None)
+        let wish = Wish::default();
+        self.account.settle_durably(head.bill(), Kind::Plain, wish)
     }
 
     fn receipted<A: 'static>(
@@ -134,11 +135,82 @@ impl<S: Space, R: Tallied> Session<S, R> {
         if self.account.journaled().is_none() {
             return Err(unattached());
         }
-        let run = |data: &_, scope: &mut Scope<'_>| measurement.run(data, scope);
-        let (answer, written) = self.launch_durably(Kind::Plain, key, measurement.head(), run)?;
+        let (answer, written) = self.launch_written(Kind::Plain, key, measurement)?;
         Ok(Receipted {
             answer,
             receipt: written.receipt,
+        })
+    }
+
+    /// Launches, and writes it down before it runs. The account of a filter is written down with its launch.
+    #[cold]
+    pub(super) fn launch_written<A: 'static>(
+        &self,
+        kind: Kind,
+        key: Option<String>,
+        measurement: &Measurement<S, R::Child, A>,
+    ) -> Result<(A, Written), LaunchError> {
+        let (journaled, head) = (self.account.journaled(), measurement.head());
+        let (Some(journaled), Some(reserved)) = (journaled, measurement.reserved()) else {
+            let run = |data: &_, scope: &mut Scope<'_>| measurement.run(data, scope);
+            return self.launch_durably(kind, Wish { key, opens: None }, head, run);
+        };
+        self.check(head)?;
+        let above = (&journaled.books, journaled.place);
+        let opens = Some((reserved.opening)(above.0, above.1)?);
+        let run = |data: &_, scope: &mut Scope<'_>| (reserved.open)(data, scope, above);
+        self.launch_durably(kind, Wish { key, opens }, head, run)
+    }
+
+    /// The session of a filter that was launched here before, after a restart: where it was, and charged nothing again. Not
+    /// below a sequential account, where its turn has passed.
+    ///
+    /// ```
+    /// # use measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometer::journal::{Books, Memory};
+    /// # use odometer::{Measurement, Odometer, Records};
+    /// # let records = Records::<i64>::new();
+    /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
+    /// let odometer = Odometer::new(records, Basic::new(PureDp));
+    /// let filter = odometer.clone().named("red").filter(1, "0.5")?;
+    /// let journal = Memory::new();
+    /// let session = odometer.filter_on(&Books::new(journal.clone()), 1, "1", vec![1, 2, 3])?;
+    /// session.launch(&filter)?.launch(&query)?;
+    ///
+    /// let again = Books::new(Memory::replaying(&journal.records())?);
+    /// let session = odometer.filter_on(&again, 1, "1", vec![1, 2, 3])?;
+    /// assert_eq!(session.resume(&filter)?.remaining(1)?, Some("0.1".parse()?));
+    /// assert_eq!(session.remaining(1)?, Some("0.5".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LaunchError::Journal`] if it was never launched here, or with other terms; as [`launch`](Self::launch) before it
+    /// charges.
+    pub fn resume<A: 'static>(
+        &self,
+        filter: &Measurement<S, R::Child, A>,
+    ) -> Result<A, LaunchError> {
+        self.check(filter.head())?;
+        let journaled = self.account.journaled().ok_or_else(unattached)?;
+        let unsupported = |why: &str| JournalError::Unsupported(why.into());
+        let reserved = filter.reserved();
+        let reserved = reserved.ok_or_else(|| unsupported("only filters are resumed"))?;
+        if !self.account.gates().is_empty() {
+            let why = "below a sequential account, the turn of a filter ends with the process";
+            return Err(unsupported(why).into());
+        }
+        let above = (&journaled.books, journaled.place);
+        // Whether it was launched is asked before anything runs.
+        journaled
+            .books
+            .launched(&(reserved.opening)(above.0, above.1)?)?;
+        let terms = Terms {
+            turns: Vec::new(),
+            messages: Some(DEFAULT_MESSAGES),
+        };
+        self.run_charged(terms, Vec::new(), |data, scope| {
+            (reserved.open)(data, scope, above)
         })
     }
 
@@ -148,13 +220,13 @@ impl<S: Space, R: Tallied> Session<S, R> {
     pub(super) fn launch_durably<A>(
         &self,
         kind: Kind,
-        key: Option<String>,
+        wish: Wish,
         head: &Head<S, R::Child>,
         run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
     ) -> Result<(A, Written), LaunchError> {
         self.check(head)?;
         let gates = self.account.gates();
-        let Staged { terms, draft } = self.account.settle_durably(head.bill(), kind, key)?;
+        let Staged { terms, draft } = self.account.settle_durably(head.bill(), kind, wish)?;
         let written = draft.wait().map_err(LaunchError::in_doubt)?;
         Ok((self.run_charged(terms, gates, run)?, written))
     }

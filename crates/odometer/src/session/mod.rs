@@ -21,6 +21,7 @@ use crate::{
     account::Account,
     account::ascent::Kind,
     account::bill::Bill,
+    account::durable::Wish,
     account::questions::Charged,
     account::settling::Parent,
     error::{LaunchError, OpenError},
@@ -90,6 +91,10 @@ impl<S: Space, R: Tallied> Session<S, R> {
         kind: Kind,
         measurement: &Measurement<S, R::Child, A>,
     ) -> Result<A, LaunchError> {
+        if self.account.journaled().is_some() {
+            let durable = self.launch_written(kind, None, measurement);
+            return durable.map(|(answer, _)| answer);
+        }
         let run = |data: &_, scope: &mut Scope<'_>| measurement.run(data, scope);
         self.launch_and_run(kind, measurement.head(), run)
     }
@@ -102,7 +107,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
         run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
         if self.account.journaled().is_some() {
-            let durable = self.launch_durably(kind, None, head, run);
+            let durable = self.launch_durably(kind, Wish::default(), head, run);
             return durable.map(|(answer, _)| answer);
         }
         self.check(head)?;
