@@ -59,6 +59,11 @@ pub mod prelude {
     reason = "keys of papers stand in brackets where they are listed"
 )]
 pub mod guide {
+    #[doc = include_str!("../docs/cookbook.md")]
+    pub mod cookbook {}
+    #[cfg(feature = "opendp")]
+    #[doc = include_str!("../docs/opendp.md")]
+    pub mod opendp {}
     #[doc = include_str!("../docs/architecture.md")]
     pub mod architecture {}
     #[doc = include_str!("../docs/continual.md")]

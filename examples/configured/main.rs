@@ -60,12 +60,12 @@ impl Tree {
                 odometer.filter(1, budget)?.invoke(people)?.any()
             }
             (AnyMeasure::Approx(_), RuleName::Concentrated { slack }) => {
-                let rule = ConcentratedFilter::new(slack.parse()?)?;
+                let rule = ConcentratedFilter::new(slack)?;
                 let odometer = Odometer::new(space, rule).named(name);
                 odometer.filter(1, budget)?.invoke(people)?.any_filter()
             }
             (AnyMeasure::Approx(_), RuleName::Whitehouse { slack }) => {
-                let rule = WhitehouseFilter::new(slack.parse()?)?;
+                let rule = WhitehouseFilter::new(slack)?;
                 let odometer = Odometer::new(space, rule).named(name);
                 odometer.filter(1, budget)?.invoke(people)?.any_filter()
             }

@@ -33,11 +33,13 @@
 //!   [`curve`](Accountant::curve).
 //! - [`calibrate`](Accountant::calibrate) finds the noise for a budget, [`runs`](Accountant::runs) the number of runs.
 //! - [`CertifiedApprox`], [`CertifiedPure`] and [`CertifiedProfile`] are rules for compositors.
+//! - [`compare`](fn@compare) shows all rules side by side, the accountant's bound among them.
 //! - `docs/accountant.md` has the method and its proof: a contour integral of the composition's moment generating function,
 //!   by a trapezoid rule that can only err upwards, in floating point with counted errors.
 
 mod accountant;
 mod calibrate;
+mod compare;
 mod contour;
 mod directed;
 mod direction;
@@ -51,6 +53,7 @@ mod reference;
 mod rule;
 
 pub use accountant::Accountant;
+pub use compare::compare;
 pub use error::AccountantError;
 pub use mechanism::Mechanism;
 pub use rule::{CertifiedApprox, CertifiedProfile, CertifiedPure};

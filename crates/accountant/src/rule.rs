@@ -1,6 +1,6 @@
 //! The accountant as composition rules for compositors: losses in, one loss out. Only for losses fixed in advance.
 
-use exact::Exact;
+use exact::{Exact, Parameter};
 use measures::{
     ApproxDp, Epsilon, EpsilonDelta, FixedRule, Interleaving, Measure, Profile, ProfileDp, PureDp,
     Rule, RuleError,
@@ -21,7 +21,7 @@ use crate::{Accountant, AccountantError, Mechanism};
 /// let losses: Vec<EpsilonDelta> = (0..1000)
 ///     .map(|i| format!("(0.0{}, 0)", 17_000 + 33 * i).parse())
 ///     .collect::<Result<_, _>>()?;
-/// let total = CertifiedApprox::new("1e-6".parse()?)?.compose(&losses)?;
+/// let total = CertifiedApprox::new("1e-6")?.compose(&losses)?;
 /// assert!(total.at_most(&"(5.4374, 1e-6)".parse()?)); // exactly 5.43730…
 /// # use odometry::measures::Loss;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,7 +31,7 @@ use crate::{Accountant, AccountantError, Mechanism};
 ///
 /// ```compile_fail,E0277
 /// fn filter(_rule: impl odometry::measures::FilterRule) {}
-/// filter(odometry::accountant::CertifiedApprox::new("1e-6".parse().unwrap()).unwrap());
+/// filter(odometry::accountant::CertifiedApprox::new("1e-6").unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertifiedApprox {
@@ -40,7 +40,8 @@ pub struct CertifiedApprox {
 
 impl CertifiedApprox {
     /// The rule for this δ, between 0 and 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
+        let delta = RuleError::read("δ_g", delta)?;
         if delta > Exact::ONE {
             return Err(RuleError::parameter("δ_g", &delta, "between 0 and 1"));
         }
@@ -80,14 +81,14 @@ impl FixedRule for CertifiedApprox {
 ///
 /// ```compile_fail,E0277
 /// fn filter(_rule: impl odometry::measures::FilterRule) {}
-/// filter(odometry::accountant::CertifiedPure::new("1e-6".parse().unwrap()).unwrap());
+/// filter(odometry::accountant::CertifiedPure::new("1e-6").unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertifiedPure(CertifiedApprox);
 
 impl CertifiedPure {
     /// The rule for this δ, between 0 and 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
         CertifiedApprox::new(delta).map(CertifiedPure)
     }
 }

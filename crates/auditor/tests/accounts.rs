@@ -264,9 +264,7 @@ fn sequential_measures_take_turns() {
 #[test]
 fn time_uniform_odometers_keep_their_promise() {
     let open = |input: Input, root: &Root| {
-        let rule = TimeUniformRogers::new(
-            RogersOdometer::new("0.2".parse().unwrap(), 16).map_err(failed)?,
-        );
+        let rule = TimeUniformRogers::new(RogersOdometer::new("0.2", 16).map_err(failed)?);
         let session = TimeUniformOdometer::new(bits(), rule)
             .open_in(root, Arc::new(input == Input::One))
             .map_err(failed)?;
@@ -274,7 +272,7 @@ fn time_uniform_odometers_keep_their_promise() {
         Ok(player(move |()| shown(session.launch(&rr))))
     };
     let report = audit(open).asking(8, always(vec![()])).unwrap();
-    let rogers = TimeUniformRogers::new(RogersOdometer::new("0.2".parse().unwrap(), 16).unwrap());
+    let rogers = TimeUniformRogers::new(RogersOdometer::new("0.2", 16).unwrap());
     let after = |rounds: usize| rogers.start().after(&epsilon(3).into(), rounds as u64);
     for input in Input::BOTH {
         let (passed, _) = report

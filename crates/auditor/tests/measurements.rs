@@ -205,7 +205,7 @@ fn response(truth: u64) -> Measurement<Records<u8>, PureDp, bool> {
 #[test]
 fn a_compositor_with_fixed_losses() {
     let audit = |truth| {
-        let rule = OptimalPure::new("0.1".parse().unwrap()).unwrap();
+        let rule = OptimalPure::new("0.1").unwrap();
         let losses = vec!["1.0987".parse::<Epsilon>().unwrap(); 2];
         let compositor = Compositor::new(Records::<u8>::new(), rule, 1, losses);
         let compositor = compositor.measurement().unwrap();

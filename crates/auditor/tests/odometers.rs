@@ -191,7 +191,7 @@ fn filters_with_slack() {
             4,
         ),
     );
-    let rogers = RogersLeastBudget::new("0.2".parse().unwrap()).unwrap();
+    let rogers = RogersLeastBudget::new("0.2").unwrap();
     passes(
         "Rogers",
         &audit_filter(&rogers, &budget, &shelf, 4),
@@ -201,7 +201,7 @@ fn filters_with_slack() {
     let odometers = (
         WhitehouseOdometer::new(slack.clone(), delta.clone()).unwrap(),
         ConcentratedOdometer::new(slack, delta).unwrap(),
-        RogersOdometer::new("0.2".parse().unwrap(), 16).unwrap(),
+        RogersOdometer::new("0.2", 16).unwrap(),
     );
     for limit in ["(1.5, 0.2)", "(2.2, 0.2)", "(3, 0.2)"] {
         let limit = limit.parse().unwrap();

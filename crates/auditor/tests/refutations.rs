@@ -151,7 +151,7 @@ fn time_uniform_odometers_need_pure_children() {
     let loss: EpsilonDelta = "(0, 0.005)".parse().unwrap();
     assert!(report.claims(&loss).unwrap().holds());
     // [RRUV16] Thm 6.5 and 3.6 read for such a child as printed. (Our time-uniform types take pure children only.)
-    let rogers = RogersOdometer::new("0.01".parse().unwrap(), 1024).unwrap();
+    let rogers = RogersOdometer::new("0.01", 1024).unwrap();
     let bound = rogers
         .loss(&rogers.start().after(&loss, 1))
         .bound()

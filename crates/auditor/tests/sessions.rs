@@ -82,7 +82,7 @@ fn a_union_of_rules() {
     // ln(11/9), right for a truth of 11 in 20.
     let response = |truth| response(truth, "0.2007").convert(PureToApprox);
     let share: Exact = "0.2".parse().unwrap();
-    let whitehouse = || WhitehouseFilter::new("0.2".parse().unwrap()).unwrap();
+    let whitehouse = || WhitehouseFilter::new("0.2").unwrap();
     let basic = Basic::new(ApproxDp);
     let union = Union::new((basic, Exact::ZERO), (whitehouse(), share));
     let budget = "(1.1, 0.2)";

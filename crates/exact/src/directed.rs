@@ -80,7 +80,7 @@ impl Exact {
     }
 
     /// The product: exact where its mantissa (the numerator without factors two and five) has at most
-    /// 128 bits, otherwise rounded to 128 significant bits. Zero times infinity is zero.
+    /// 128 bits and where one factor is 1, otherwise rounded to 128 significant bits. Zero times infinity is zero.
     ///
     /// ```
     /// use odometry::exact::{Exact, Round};
@@ -111,6 +111,12 @@ impl Exact {
 
     /// A product whose mantissa may need more than 128 bits.
     fn mul_wide(&self, other: &Exact, round: Round) -> Exact {
+        if *other == Exact::ONE {
+            return self.clone();
+        }
+        if *self == Exact::ONE {
+            return other.clone();
+        }
         if let (Mantissa::Flat(a), a_two, 0) = self.canonical()
             && let (Mantissa::Flat(b), b_two, 0) = other.canonical()
         {

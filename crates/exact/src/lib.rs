@@ -60,6 +60,7 @@ mod grid;
 pub mod interval;
 mod leading;
 mod order;
+mod parameter;
 mod parse;
 mod repr;
 pub mod search;
@@ -67,6 +68,9 @@ mod text;
 mod wide;
 
 pub use error::{ExactError, excerpt};
+#[doc(hidden)]
+pub use parameter::Given;
+pub use parameter::Parameter;
 pub use repr::Exact;
 
 /// The direction of an operation that may have to round.

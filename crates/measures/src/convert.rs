@@ -8,7 +8,7 @@
 //! use odometry::measures::convert::GaussianToApprox;
 //! use odometry::measures::{GaussianDp, PrivacyMap, SymmetricDistance};
 //! let map = PrivacyMap::per_record(GaussianDp, "0.5")?;
-//! let loss = map.convert(GaussianToApprox::new("1e-5".parse()?)?).loss(&1)?;
+//! let loss = map.convert(GaussianToApprox::new("1e-5")?).loss(&1)?;
 //! assert!(*loss.epsilon() < "1.994".parse()? && *loss.delta() == "1e-5".parse()?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -18,7 +18,7 @@
 //! ```compile_fail,E0308
 //! use odometry::measures::convert::ZcdpToApprox;
 //! use odometry::measures::{Conversion, Rho, Total};
-//! let conversion = ZcdpToApprox::new("1e-5".parse().unwrap()).unwrap();
+//! let conversion = ZcdpToApprox::new("1e-5").unwrap();
 //! let running: Total<Rho> = Total::new("0.5".parse().unwrap());
 //! conversion.convert(&running);
 //! ```
@@ -30,7 +30,7 @@
 //! use odometry::measures::ConvertsTotals;
 //! fn takes_totals(_: impl ConvertsTotals) {}
 //! let orders = odometry::measures::Orders::new([2u32.into(), 4u32.into()]).unwrap();
-//! takes_totals(CurveToApprox::new(orders, "1e-5".parse().unwrap()).unwrap());
+//! takes_totals(CurveToApprox::new(orders, "1e-5").unwrap());
 //! ```
 
 pub use crate::approx::{ApproxToProfile, ApproxToTradeoff};
@@ -54,7 +54,7 @@ pub use crate::zcdp::{
 };
 
 use crate::{Measure, RuleError};
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 use std::fmt::Debug;
 
 /// A bound in one measure from a bound in another: a value, because it may have parameters, like a δ.
@@ -134,7 +134,8 @@ pub(crate) fn is_extreme(x: &Exact) -> bool {
 }
 
 /// A δ that was chosen in advance: above 0 and below 1.
-pub(crate) fn check_delta(delta: Exact) -> Result<Exact, RuleError> {
+pub(crate) fn check_delta(delta: impl Parameter) -> Result<Exact, RuleError> {
+    let delta = RuleError::read("δ", delta)?;
     if delta.is_zero() || delta >= Exact::ONE {
         return Err(RuleError::parameter("δ", &delta, "above 0 and below 1"));
     }
@@ -142,7 +143,8 @@ pub(crate) fn check_delta(delta: Exact) -> Result<Exact, RuleError> {
 }
 
 /// A δ that was chosen in advance, for losses that may be finite at δ = 0: below 1.
-pub(crate) fn check_delta_or_zero(delta: Exact) -> Result<Exact, RuleError> {
+pub(crate) fn check_delta_or_zero(delta: impl Parameter) -> Result<Exact, RuleError> {
+    let delta = RuleError::read("δ", delta)?;
     if delta >= Exact::ONE {
         return Err(RuleError::parameter("δ", &delta, "at least 0 and below 1"));
     }
@@ -154,7 +156,7 @@ pub(crate) fn check_delta_or_zero(delta: Exact) -> Result<Exact, RuleError> {
 /// ```
 /// use odometry::measures::convert::{Then, PureToZcdp, ZcdpToApprox};
 /// use odometry::measures::Conversion;
-/// let both = Then(PureToZcdp, ZcdpToApprox::new("1e-6".parse()?)?);
+/// let both = Then(PureToZcdp, ZcdpToApprox::new("1e-6")?);
 /// assert!(both.convert(&"0.1".parse()?)?.epsilon() < &"0.5".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,7 +1,7 @@
 //! The errors of this crate. They are part of what an analyst sees, so they are plain values: comparable, ordered,
 //! with the offending input as text, cut after 40 characters ([`exact::excerpt`]).
 
-use exact::excerpt;
+use exact::{Exact, ExactError, Parameter, Round, excerpt};
 use thiserror::Error;
 
 /// A value that is not a loss, or not a loss of the measure at hand.
@@ -148,6 +148,29 @@ impl RuleError {
             value: excerpt(&value.to_string()),
             expected: expected.into(),
         }
+    }
+
+    /// The number that somebody wrote for a parameter, for the authors of rules and conversions. What is no decimal is
+    /// rounded down.
+    ///
+    /// # Errors
+    /// [`RuleError::Parameter`] that says what to write.
+    pub fn read(name: &str, value: impl Parameter) -> Result<Exact, Self> {
+        let unread = |error: ExactError| {
+            let (value, expected) = match error {
+                ExactError::NotANumber { input } => {
+                    let expected = "it is not a number; write decimals such as 0.1, 1e-6 or inf";
+                    (format!("{input:?}"), expected)
+                }
+                ExactError::Negative { input } => (input, "it is negative"),
+                other => (
+                    other.to_string(),
+                    "write a shorter decimal, such as 0.1 or 1e-6",
+                ),
+            };
+            Self::parameter(name, &value, expected)
+        };
+        value.exact(Round::Down).map_err(unread)
     }
 
     /// A budget that cannot be used, for the authors of rules.

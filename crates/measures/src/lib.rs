@@ -54,7 +54,7 @@ mod zcdp;
 
 pub use any::{AnyLoss, AnyMeasure, Known};
 pub use approx::{ApproxDp, EpsilonDelta};
-pub use compare::{Compared, Comparison, compare};
+pub use compare::{Compared, Comparison, Use, compare};
 pub use convert::{Conversion, ConvertsTotals};
 pub use error::{LossError, MapError, RuleError};
 pub use form::Form;

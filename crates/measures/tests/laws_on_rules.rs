@@ -95,7 +95,7 @@ proptest! {
     fn time_uniform(values in prop::collection::vec(value(), 1..5)) {
         let losses: Vec<Epsilon> = values.into_iter().map(Epsilon::new).collect();
         laws::check_time_uniform(&TimeUniformBasic, &losses).unwrap();
-        let rogers = RogersOdometer::new("1e-6".parse().unwrap(), 1000).unwrap();
+        let rogers = RogersOdometer::new("1e-6", 1000).unwrap();
         laws::check_time_uniform(&TimeUniformRogers::new(rogers), &losses).unwrap();
     }
 }
@@ -115,11 +115,11 @@ proptest! {
         let slack: Exact = format!("1e-{slack}").parse().unwrap();
         let filter = WhitehouseFilter::new(slack.clone()).unwrap();
         laws::check_filter(&filter, &losses, &budgets).unwrap();
-        let odometer = WhitehouseOdometer::new(slack.clone(), "1e-2".parse().unwrap()).unwrap();
+        let odometer = WhitehouseOdometer::new(slack.clone(), "1e-2").unwrap();
         laws::check_adaptive(&odometer, &losses, &budgets).unwrap();
         let filter = ConcentratedFilter::new(slack.clone()).unwrap();
         laws::check_filter(&filter, &losses, &budgets).unwrap();
-        let odometer = ConcentratedOdometer::new(slack, "1e-2".parse().unwrap()).unwrap();
+        let odometer = ConcentratedOdometer::new(slack, "1e-2").unwrap();
         laws::check_adaptive(&odometer, &losses, &budgets).unwrap();
     }
 
@@ -132,7 +132,7 @@ proptest! {
         laws::check_filter(&filter, &losses, &budgets).unwrap();
         let odometer = RogersOdometer::new(delta.clone(), 1000).unwrap();
         laws::check_adaptive(&odometer, &losses, &budgets).unwrap();
-        let odometer = RogersOdometer::with_beta(delta, "0.01".parse().unwrap()).unwrap();
+        let odometer = RogersOdometer::with_beta(delta, "0.01").unwrap();
         laws::check_adaptive(&odometer, &losses, &budgets).unwrap();
     }
 
@@ -155,7 +155,7 @@ proptest! {
         let delta: Exact = "1e-5".parse().unwrap();
         let budget = EpsilonDelta::new(Exact::try_from(budget).unwrap(), delta.clone()).unwrap();
         let rogers = RogersLeastBudget::new(delta).unwrap();
-        let whitehouse = WhitehouseFilter::new("5e-6".parse().unwrap()).unwrap();
+        let whitehouse = WhitehouseFilter::new("5e-6").unwrap();
         let (mut a, mut b) = (rogers.start(), whitehouse.start());
         for epsilon in epsilons {
             let loss = EpsilonDelta::new(Exact::try_from(epsilon).unwrap(), Exact::ZERO).unwrap();

@@ -3,7 +3,7 @@
 
 use exact::{Exact, Round};
 use measures::{AbsoluteDistance, CountsRecords, Metric};
-use odometer::{Any, Measurement, OfRecords, Space};
+use odometer::{Any, Collection as _, Measurement, OfRecords, Space};
 
 use crate::{
     error::BuildError,
@@ -147,8 +147,9 @@ where
     let map = noise.map(|d_in| Change::one(&Exact::from(*d_in)));
     let drawn = noise.clone();
     let measurement = Measurement::new("count", space, map, move |data, scope| {
-        let count = data.iter().filter(|record| predicate(record)).count();
-        noisy(count as i128, &drawn, scope)
+        let mut count = 0;
+        data.each(&mut |record| count += i128::from(predicate(record)));
+        noisy(count, &drawn, scope)
     });
     described(measurement.with_parameter("sensitivity", 1), &noise)
 }
@@ -244,8 +245,9 @@ where
     let map = noise.map(move |d_in| Change::one(&Exact::from(*d_in).times(sensitivity)));
     let drawn = noise.clone();
     let measurement = Measurement::new("sum", space, map, move |data, scope| {
-        let clamped = data.iter().map(|record| bounds.clamp(value(record)));
-        noisy(clamped.map(i128::from).sum(), &drawn, scope)
+        let mut sum = 0;
+        data.each(&mut |record| sum += i128::from(bounds.clamp(value(record))));
+        noisy(sum, &drawn, scope)
     });
     described(
         measurement.with_parameter("sensitivity", sensitivity),
@@ -306,17 +308,22 @@ where
     let drawn = noise.clone();
     let measurement = Measurement::new("histogram", space, map, move |data, scope| {
         let mut counts = vec![0i128; bins];
-        for record in data.iter() {
+        data.each(&mut |record| {
             if let Some(count) = counts.get_mut(bin(record)) {
                 *count += 1;
             }
-        }
+        });
         counts
             .into_iter()
             .map(|count| noisy(count, &drawn, scope))
             .collect()
     });
-    Ok(described(measurement.with_parameter("bins", bins), &noise))
+    let change = histogram_change::<S::Metric>(1);
+    let measurement = measurement
+        .with_parameter("bins", bins)
+        .with_parameter("L1 sensitivity", change.l1)
+        .with_parameter("squared L2 sensitivity", change.l2_squared);
+    Ok(described(measurement, &noise))
 }
 
 /// [`histogram`] with the least noise that costs this at distance 1.

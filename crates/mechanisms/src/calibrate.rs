@@ -1,8 +1,10 @@
 //! Choosing a scale for a budget, over a whole pipeline: whatever lies between the data and the noise, the pipeline's own
 //! map tells what a scale costs.
 
+use std::borrow::Borrow;
+
 use exact::{Exact, search::Least};
-use measures::{Loss, Measure};
+use measures::{IntoLoss, Loss, Measure};
 use odometer::{Measurement, Space};
 
 use crate::error::BuildError;
@@ -28,7 +30,7 @@ pub const SCALE_BITS: u32 = 40;
 ///     |d_in: &u32| Ok(odometry::exact::Exact::from(3 * 90 * *d_in)),
 ///     |visits: &Vec<i64>| Ok(visits.iter().map(|minutes| (*minutes).clamp(0, 90)).sum()),
 /// );
-/// let total = calibrate(&1, &"0.25".parse()?, |scale| {
+/// let total = calibrate(1, "0.25", |scale| {
 ///     Ok(minutes.measure(&add_noise(DiscreteLaplace::new(scale)?))?)
 /// })?;
 /// assert_eq!(total.map().loss(&1)?.to_string(), "0.25");
@@ -36,16 +38,17 @@ pub const SCALE_BITS: u32 = 40;
 /// ```
 ///
 /// # Errors
-/// [`BuildError::NoScale`] if no scale is within the budget, with what `with_scale` said at the largest one;
+/// [`BuildError::Loss`] for a budget that is no loss, before anything is built; [`BuildError::NoScale`] if no scale is within the budget, with what `with_scale` said at the largest one;
 /// [`BuildError::AnyScale`] if every scale is.
 pub fn calibrate<S: Space, M: Measure, A: 'static, F>(
-    d_in: &S::Distance,
-    budget: &M::Loss,
+    d_in: impl Borrow<S::Distance>,
+    budget: impl IntoLoss<M::Loss>,
     with_scale: F,
 ) -> Result<Measurement<S, M, A>, BuildError>
 where
     F: Fn(Exact) -> Result<Measurement<S, M, A>, BuildError>,
 {
+    let (d_in, budget) = (d_in.borrow(), &budget.into_loss()?);
     let build = |scale: &Exact| {
         let measurement = with_scale(scale.clone())?;
         let loss = measurement.map().loss(d_in).map_err(BuildError::failed)?;

@@ -1,6 +1,7 @@
 //! What is refused when a mechanism is built. Nothing is refused later because of the data.
 
 use exact::{ExactError, excerpt};
+use measures::LossError;
 use odometer::Mismatch;
 use std::fmt::Display;
 use thiserror::Error;
@@ -25,6 +26,9 @@ pub enum BuildError {
         /// What is wrong with it, and what to write.
         source: ExactError,
     },
+    /// A budget is no loss.
+    #[error(transparent)]
+    Loss(#[from] LossError),
     /// A parameter is outside of its range.
     #[error("{what} must be {expected}, not {value}")]
     OutOfRange {

@@ -116,7 +116,7 @@ pub fn histogram_of_keys<S, N, K>(
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
 ) -> Result<KeyCounts<S, K>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     N: KeyNoise,
     K: Ord + 'static,
 {
@@ -161,7 +161,7 @@ pub fn histogram_of_keys_spending<S, L, K>(
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
 ) -> Result<KeyCounts<S, K>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     L: crate::spend::Spend<Noise: KeyNoise>,
     K: Ord + 'static,
 {
@@ -256,7 +256,7 @@ pub fn choose_keys<S, K>(
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
 ) -> Result<Measurement<S, ApproxDp, BTreeSet<K>>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     K: Ord + 'static,
 {
     let (epsilon, delta) = (parameter::loss("ε", epsilon)?, parameter::delta(delta)?);

@@ -21,7 +21,7 @@ use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{Epsilon, Number, PureDp};
-use odometer::{Connected, Measurement, OfRecords, Space};
+use odometer::{Collection as _, Connected, Measurement, OfRecords, Space};
 use queryable::{AskError, Machine, Queryable, Scope};
 
 pub use crate::sensitivity::{Counts, Directions, Free, KnownOn, Sensitivity, Together};
@@ -279,8 +279,10 @@ impl SparseVector {
         S: OfRecords + Connected,
         P: Predicate<S::Record>,
     {
-        let count = |records: &Vec<S::Record>, predicate: &P| {
-            records.iter().filter(|r| predicate.holds(r)).count() as i64
+        let count = |records: &S::Data, predicate: &P| {
+            let mut count = 0;
+            records.each(&mut |record| count += i64::from(predicate.holds(record)));
+            count
         };
         self.measurement(space, Sensitivity::of_counts::<S::Metric>(), count)
     }

@@ -89,7 +89,7 @@ pub fn quantile<S, F>(
     value: F,
 ) -> Result<Measurement<S, PureDp, i64>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let candidates: Arc<[i64]> = candidates.into();
@@ -136,7 +136,7 @@ pub fn clamping_bound<S, F>(
     value: F,
 ) -> Result<Measurement<S, PureDp, i64>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let powers: Vec<i64> = (0..63).map(|power| 1i64 << power).collect();
@@ -163,7 +163,7 @@ pub fn first_bound<S, F>(
     value: F,
 ) -> Result<Measurement<S, PureDp, i64>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     if bounds.is_empty() {
@@ -202,7 +202,7 @@ pub fn count_distinct_spending<S, L, K: Ord>(
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
 ) -> Result<Spending<S, L, i64>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     L: Spend,
 {
     let noise = loss.noise_for(&Change::one(&Exact::ONE))?;
@@ -303,7 +303,7 @@ pub fn mean<S, F>(
     value: F,
 ) -> Result<Measurement<S, PureDp, f64>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let moments = moments(space, clamp, epsilon, value, 1)?;
@@ -328,7 +328,7 @@ pub fn variance<S, F>(
     value: F,
 ) -> Result<Measurement<S, PureDp, f64>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let moments = moments(space, clamp, epsilon, value, 2)?;
@@ -348,7 +348,7 @@ fn moments<S, F>(
     powers: u32,
 ) -> Result<Measurement<S, PureDp, [i64; 3]>, BuildError>
 where
-    S: OfRecords,
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let centred = Centred::new(clamp)?;

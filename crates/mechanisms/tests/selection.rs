@@ -65,7 +65,7 @@ fn scores_that_are_said_to_move_together_and_do_not_are_found_out() {
 /// A count for each of three candidates.
 fn counted<S>(space: S) -> [Choice<S>; 2]
 where
-    S: OfRecords<Record = usize> + odometer::Connected + Clone,
+    S: OfRecords<Record = usize, Data = Vec<usize>> + odometer::Connected + Clone,
 {
     let count = |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64;
     let kind = Sensitivity::of_counts::<S::Metric>;

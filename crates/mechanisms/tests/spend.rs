@@ -4,7 +4,7 @@ mod common;
 
 use common::exact;
 use exact::{Exact, Round};
-use measures::{AbsoluteDistance, Neighbouring, SymmetricDistance};
+use measures::{AbsoluteDistance, Epsilon, Neighbouring, SymmetricDistance};
 use mechanisms::{
     BuildError, Parameter,
     additive::{
@@ -337,8 +337,8 @@ fn pipelines_are_calibrated() {
     };
     let noisy = |scale: Exact| Ok(before().measure(&add_noise(DiscreteLaplace::new(scale)?))?);
     for budget in ["0.5", "0.3", "1e-30", "123456.789", "1e40"] {
-        let budget = budget.parse().unwrap();
-        let found = calibrate(&2, &budget, noisy).unwrap();
+        let budget: Epsilon = budget.parse().unwrap();
+        let found = calibrate(2, &budget, noisy).unwrap();
         let spent = found.map().loss(&2).unwrap().into_value();
         let step = Exact::ratio(1, 1 << (SCALE_BITS - 1)).unwrap();
         let least = budget
@@ -353,18 +353,23 @@ fn pipelines_are_calibrated() {
         let noise = DiscreteGaussian::with_scale(scale)?;
         Ok(count(Records::<i64>::replaced(), noise, |x| *x > 0))
     };
-    let found = calibrate(&3, &"0.125".parse().unwrap(), gaussian).unwrap();
+    let found = calibrate(3, "0.125", gaussian).unwrap();
     assert_eq!(found.map().loss(&3).unwrap().to_string(), "0.125"); // σ = 6, exactly
     let _: &odometer::Measurement<_, _, i64> = &found;
 
-    let error = calibrate(&1, &"0".parse().unwrap(), noisy).unwrap_err();
+    let error = calibrate(1, "0", noisy).unwrap_err();
     assert!(
         matches!(error, BuildError::NoScale { .. }) && error.to_string().contains("within 0"),
         "{error}"
     );
     for (d_in, budget) in [(0, "1"), (1, "inf")] {
-        let error = calibrate(&d_in, &budget.parse().unwrap(), noisy).unwrap_err();
+        let error = calibrate(d_in, budget, noisy).unwrap_err();
         assert!(matches!(error, BuildError::AnyScale { .. }), "{error}");
+    }
+    for budget in ["0,5", "", "-1", "(1, 1e-6)"] {
+        let error = calibrate(1, budget, noisy).unwrap_err();
+        assert!(matches!(error, BuildError::Loss(_)), "{error:?}");
+        assert!(error.to_string().contains("such as 0.5 or 1e-6"), "{error}");
     }
     // An author's error is passed on.
     let never = |_: Exact| {
@@ -372,6 +377,6 @@ fn pipelines_are_calibrated() {
             "out of paper",
         ))
     };
-    let error = calibrate(&1, &"1".parse().unwrap(), never).unwrap_err();
+    let error = calibrate(1, "1", never).unwrap_err();
     assert!(error.to_string().ends_with("out of paper"), "{error}");
 }

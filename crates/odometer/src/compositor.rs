@@ -32,7 +32,7 @@ enum Order {
 /// use odometry::measures::{PrivacyMap, PureDp};
 /// use odometry::odometer::{Compositor, Measurement, Records};
 /// let records = Records::<i64>::new();
-/// let optimal = OptimalPure::new("1e-6".parse()?)?;
+/// let optimal = OptimalPure::new("1e-6")?;
 /// let compositor = Compositor::new(records, optimal, 1, vec!["0.1"; 100]).measurement()?;
 /// assert!(*compositor.map().loss(&1)?.epsilon() < "5".parse()?); // the sum would be 10
 ///

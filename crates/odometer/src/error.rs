@@ -1,14 +1,13 @@
 //! Why a launch did not answer, and why a loss is not known. Errors are part of the analyst's view: they are made from
 //! what the analyst sent and from what was charged, never from data.
 
-use std::fmt;
-
 use measures::{MapError, RuleError};
 use queryable::AskError;
 use thiserror::Error;
 
 use crate::{
     journal::{JournalError, Receipt},
+    refusal::Refusal,
     transformation::Mismatch,
 };
 
@@ -267,50 +266,5 @@ impl From<Mismatch> for OpenError {
             ours: first,
             theirs: second,
         }
-    }
-}
-
-/// Which account refused a launch, and in which numbers.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Refusal {
-    /// The account that refused.
-    pub account: String,
-    /// The names of the accounts from the root to the one that refused; sessions without a name of their own are left out.
-    pub path: Vec<String>,
-    /// The measure in which it counts.
-    pub measure: String,
-    /// What was to be launched.
-    pub launch: String,
-    /// The distance for which the budget holds.
-    pub d_in: String,
-    /// What the launch would have been charged.
-    pub asked: String,
-    /// What was charged before.
-    pub spent: String,
-    /// The largest single launch that would have been admitted, where the rule can tell.
-    pub remaining: Option<String>,
-    /// The budget.
-    pub budget: String,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            account,
-            measure,
-            launch,
-            d_in,
-            asked,
-            spent,
-            remaining,
-            budget,
-            ..
-        } = self;
-        write!(f, "refused by {account}: {launch} asks for {asked}, ")?;
-        match remaining {
-            Some(remaining) => write!(f, "but only {remaining} is left of {budget}")?,
-            None => write!(f, "but there is not that much left of {budget}")?,
-        }
-        write!(f, " ({spent} spent; {measure} at distance {d_in})")
     }
 }

@@ -45,7 +45,7 @@ use sealed::Desk;
 /// let query = Measurement::new("query", records, map, |data, _| Ok(data.len())); // yours adds noise
 ///
 /// let filter = Odometer::new(records, Basic::new(PureDp)).filter(1, "1")?;
-/// let optimal = OptimalPure::new("1e-6".parse()?)?;
+/// let optimal = OptimalPure::new("1e-6")?;
 /// let slots = Compositor::new(records, optimal, 1, vec!["0.1"; 3]).measurement()?;
 /// let services = [
 ///     Service { books: Box::new(filter.invoke(vec![3, 1, 4])?) },

@@ -43,6 +43,7 @@
 //! Papers are cited by keys such as \[HST+23\]; `docs/references.md` in the repository lists them all.
 
 mod account;
+mod collection;
 mod compositor;
 mod durable;
 mod error;
@@ -53,6 +54,7 @@ pub mod message;
 mod odometer;
 mod partition;
 mod pipeline;
+mod refusal;
 mod remaining;
 mod session;
 mod snapshot;
@@ -63,13 +65,15 @@ mod transformation;
 
 pub use account::questions::{Bookmark, Listed};
 pub use account::{DEFAULT_QUOTA, MAX_NESTING};
+pub use collection::{Collection, Partible};
 pub use compositor::{ComposedBy, Composition, Compositor};
-pub use error::{LaunchError, OpenError, Refusal};
+pub use error::{LaunchError, OpenError};
 pub use launcher::Launcher;
 pub use measurement::{Description, Measurement};
 pub use odometer::{Filter, Odometer};
-pub use partition::Partition;
+pub use partition::{PartOf, Partition};
 pub use pipeline::{FilterAfter, Pipeline, Transformed};
+pub use refusal::{Refusal, RefusedLosses};
 pub use remaining::Remaining;
 pub use session::Session;
 pub use session::any::{AnyNested, AnySession, Budget};

@@ -39,7 +39,7 @@ use crate::{
 /// use odometry::measures::{fixed::Optimal};
 /// use odometry::odometer::{Odometer, Records};
 /// let records = Records::<i64>::new();
-/// Odometer::new(records, Optimal::new("1e-6".parse().unwrap()).unwrap()); // error: `Optimal` is not valid as a filter
+/// Odometer::new(records, Optimal::new("1e-6").unwrap()); // error: `Optimal` is not valid as a filter
 /// ```
 pub struct Odometer<S: Space, R: FilterRule> {
     space: S,

@@ -8,7 +8,7 @@ use measures::{
 };
 use queryable::guarded;
 
-use crate::{error::OpenError, transformation::Mismatch};
+use crate::{collection::Collection, error::OpenError, transformation::Mismatch};
 
 /// A set of data sets with a metric on it. Two spaces are compared when things are put together: a measurement is launched
 /// only on data of the space it was made for.
@@ -176,20 +176,22 @@ impl<T: Send + Sync + 'static> Connected for Records<T> {}
 /// All lists: records are replaced one by one (lists of different lengths are at no distance).
 impl<T: Send + Sync + 'static> Connected for Records<T, ChangeOneDistance> {}
 
-/// A space whose data sets are lists of records, at a distance that counts the records that change.
+/// A space whose data sets are [collections](Collection) of records, at a distance that counts the records that change.
+/// Every type of collection makes one: `Any::<Table, _>::with(SymmetricDistance)`.
 #[diagnostic::on_unimplemented(
-    message = "the data of the space `{Self}` are not known to be lists of records at a distance that counts them",
-    note = "partitions need that: implement `OfRecords` for the space if it is so"
+    message = "the data of the space `{Self}` are not known to be records at a distance that counts them",
+    note = "counts, sums and partitions need that: implement `Collection` for the type of the data; a space of your own \
+            needs `OfRecords` as well"
 )]
 pub trait OfRecords:
-    Space<Data = Vec<<Self as OfRecords>::Record>, Distance = u32, Metric: CountsRecords>
+    Space<Data: Collection<Record = <Self as OfRecords>::Record>, Distance = u32, Metric: CountsRecords>
 {
     /// What a record looks like.
     type Record: Send + Sync + 'static;
 }
 
-impl<T: Send + Sync + 'static, MI: CountsRecords> OfRecords for Records<T, MI> {
-    type Record = T;
+impl<C: Collection, MI: CountsRecords> OfRecords for Any<C, MI> {
+    type Record = C::Record;
 }
 
 pub(crate) fn check_contains<S: Space>(space: &S, data: &S::Data) -> Result<(), OpenError> {

@@ -29,7 +29,7 @@ use crate::{
 /// let map = PrivacyMap::per_record(PureDp, "0.01")?;
 /// let query = Measurement::new("query", records, map, |_, _| Ok(42));
 ///
-/// let rule = TimeUniformRogers::new(RogersOdometer::new("1e-6".parse()?, 1 << 20)?);
+/// let rule = TimeUniformRogers::new(RogersOdometer::new("1e-6", 1 << 20)?);
 /// let session = TimeUniformOdometer::new(records, rule).open(vec![1, 2, 3])?;
 /// for _ in 0..1000 {
 ///     session.launch(&query)?;

@@ -15,7 +15,7 @@ use queryable::{AskError, Queryable, Scope, machine};
 fn a_gaussian_session_under_an_approximate_parent_pays_leaf_by_leaf() {
     // The total of four μ = 0.25 is μ = 0.5, and (about 1.93, 1e-5) if it were converted: charging that, or what it grew
     // by, has a true δ(1) of at least 7.4e-5 when stopped adaptively. What is charged is each leaf, converted.
-    let conversion = GaussianToApprox::new("1e-5".parse().unwrap()).unwrap();
+    let conversion = GaussianToApprox::new("1e-5").unwrap();
     let parent = open_with(Basic::new(ApproxDp));
     let child = parent
         .nest_in(GaussianComposition, conversion.clone())

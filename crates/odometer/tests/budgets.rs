@@ -252,7 +252,7 @@ fn admitted<R: measures::FilterRule>(
 #[test]
 fn filters_from_budget_dependent_rules() {
     // √(2 ln(1/δ′)·n·0.01²) + n·0.01²/2 ≤ 1 with δ′ = 5e-7: n = 338 by hand.
-    let slack = "5e-7".parse().unwrap();
+    let slack = "5e-7";
     let whitehouse = filtered_with(WhitehouseFilter::new(slack).unwrap(), "(1, 1e-6)");
     let query = flat(ApproxDp, "(0.01, 0)");
     let by_hand = (1..)
@@ -268,31 +268,22 @@ fn filters_from_budget_dependent_rules() {
         "{said}"
     );
     // Σδ + δ′ ≤ δ.
-    let deltas = filtered_with(
-        WhitehouseFilter::new("5e-7".parse().unwrap()).unwrap(),
-        "(1, 1e-6)",
-    );
+    let deltas = filtered_with(WhitehouseFilter::new("5e-7").unwrap(), "(1, 1e-6)");
     assert_eq!(admitted(&deltas, &flat(ApproxDp, "(0, 1e-7)")), 5);
 
-    let rogers = filtered_with(
-        RogersLeastBudget::new("1e-6".parse().unwrap()).unwrap(),
-        "(1, 1e-6)",
-    );
+    let rogers = filtered_with(RogersLeastBudget::new("1e-6").unwrap(), "(1, 1e-6)");
     let by_rogers = admitted(&rogers, &query);
     assert!(
         by_rogers > 100 && by_rogers < by_hand,
         "{by_rogers}: historical, and dominated"
     );
-    let better = filtered_with(
-        ConcentratedFilter::new("5e-7".parse().unwrap()).unwrap(),
-        "(1, 1e-6)",
-    );
+    let better = filtered_with(ConcentratedFilter::new("5e-7").unwrap(), "(1, 1e-6)");
     assert!(admitted(&better, &query) > by_hand);
 
     let union = Union::new(
         (Basic::new(ApproxDp), "0".parse().unwrap()),
         (
-            WhitehouseFilter::new("1e-6".parse().unwrap()).unwrap(),
+            WhitehouseFilter::new("1e-6").unwrap(),
             "1e-6".parse().unwrap(),
         ),
     );
@@ -303,7 +294,7 @@ fn filters_from_budget_dependent_rules() {
 
 #[test]
 fn filter_only_rules_nest_live_and_reserved() {
-    let rule = || WhitehouseFilter::new("5e-7".parse().unwrap()).unwrap();
+    let rule = || WhitehouseFilter::new("5e-7").unwrap();
     let organisation = filtered_with(rule(), "(1, 1e-6)");
     let team = organisation
         .nested("inner")
@@ -326,9 +317,7 @@ fn filter_only_rules_nest_live_and_reserved() {
 
 #[test]
 fn odometers_from_every_accumulator() {
-    let approx = open_with(
-        WhitehouseOdometer::new("5e-7".parse().unwrap(), "1e-6".parse().unwrap()).unwrap(),
-    );
+    let approx = open_with(WhitehouseOdometer::new("5e-7", "1e-6").unwrap());
     assert_eq!(
         approx.privacy_loss(&1).unwrap().bound(),
         &EpsilonDelta::ZERO,
@@ -346,7 +335,7 @@ fn odometers_from_every_accumulator() {
             .at_most(&loss("(2, 0.7500001)"))
     );
 
-    let rogers = open_with(RogersOdometer::new("1e-6".parse().unwrap(), 1 << 20).unwrap());
+    let rogers = open_with(RogersOdometer::new("1e-6", 1 << 20).unwrap());
     rogers.launch(&flat(ApproxDp, "(0.1, 0)")).unwrap();
     assert!(
         !rogers
@@ -428,7 +417,7 @@ fn a_wrong_limit_is_refused_when_the_session_is_opened() {
     for budget in ["-1", "NaN", ""] {
         assert!(budget.parse::<Epsilon>().is_err(), "{budget}");
     }
-    let slack = WhitehouseFilter::new("1e-6".parse().unwrap()).unwrap();
+    let slack = WhitehouseFilter::new("1e-6").unwrap();
     let filter = Odometer::new(records(), slack).filter(1, "(1, 1e-7)");
     assert!(
         matches!(filter, Err(OpenError::Rule(_))),

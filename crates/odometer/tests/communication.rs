@@ -143,7 +143,7 @@ fn a_reserved_filter_with_all_its_launches_is_one_launch() {
 
 #[test]
 fn a_compositor_counts_for_each_slot() {
-    let optimal = Optimal::new("1e-6".parse().unwrap()).unwrap();
+    let optimal = Optimal::new("1e-6").unwrap();
     let compositor = Compositor::new(DATA, optimal, 1, vec!["(0.1, 1e-9)"; 2])
         .answering_at_most(3)
         .measurement()

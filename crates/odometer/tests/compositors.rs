@@ -16,7 +16,7 @@ fn slots(losses: &[&str]) -> Vec<EpsilonDelta> {
 }
 
 fn optimal() -> Optimal {
-    Optimal::new("1e-6".parse().unwrap()).unwrap()
+    Optimal::new("1e-6").unwrap()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn in_any_order_the_tightest_slot_is_taken() {
 
 #[test]
 fn interactive_children_interleave_and_a_compositor_is_a_measurement() {
-    let rule = OptimalPure::new("1e-6".parse().unwrap()).unwrap();
+    let rule = OptimalPure::new("1e-6").unwrap();
     let compositor = Compositor::new(records(), rule, 1, vec!["0.1"; 100])
         .measurement()
         .unwrap();
@@ -172,7 +172,7 @@ fn a_sequential_rule_imposes_turns_and_an_order() {
 
 #[test]
 fn what_fails_keeps_its_slot_and_what_is_unknown_takes_none() {
-    let rule = Advanced::new("1e-6".parse().unwrap()).unwrap();
+    let rule = Advanced::new("1e-6").unwrap();
     let composition = Compositor::new(records(), rule, 2, slots(&["(0.1, 0)", "(0.1, 0)"]));
     let composition = composition.measurement().unwrap().invoke(vec![]).unwrap();
     let map = |cost: &'static str| {

@@ -335,7 +335,7 @@ fn losses_are_exact_where_maps_have_a_form() {
 
 #[test]
 fn a_filter_only_rule_is_put_back() {
-    let rule = || WhitehouseFilter::new("5e-7".parse().unwrap()).unwrap();
+    let rule = || WhitehouseFilter::new("5e-7").unwrap();
     let journal = Memory::new();
     let open = |journal: &Memory| {
         let books = Books::new(journal.clone());

@@ -108,7 +108,7 @@ fn every_path_counts_the_same() {
         .collect();
     for budget in ["(1e-4096, 1e-6)", "(1, 1e-6)", "(1e72, 1e-6)"] {
         all_agree(Basic::new(ApproxDp), ApproxDp, &pairs, budget);
-        let whitehouse = WhitehouseFilter::new(loss("5e-7")).unwrap();
+        let whitehouse = WhitehouseFilter::new("5e-7").unwrap();
         all_agree(whitehouse, ApproxDp, &pairs, budget);
     }
 }

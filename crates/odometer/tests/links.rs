@@ -19,10 +19,7 @@ fn twice() -> Transformation<Numbers, Numbers> {
 fn a_leaf_is_converted_once_per_account_and_stays_one_run() {
     let approx = filtered_with(Basic::new(ApproxDp), "(2, 1e-5)");
     let zcdp = approx
-        .nest_in(
-            Basic::new(Zcdp),
-            ZcdpToApprox::new("1e-6".parse().unwrap()).unwrap(),
-        )
+        .nest_in(Basic::new(Zcdp), ZcdpToApprox::new("1e-6").unwrap())
         .unwrap();
     let pure_session = zcdp.nest_in(BASIC, PureToZcdp).unwrap();
     let query = pure("0.1");
@@ -35,7 +32,7 @@ fn a_leaf_is_converted_once_per_account_and_stays_one_run() {
     let leaf = query
         .map()
         .convert(PureToZcdp)
-        .convert(ZcdpToApprox::new("1e-6".parse().unwrap()).unwrap());
+        .convert(ZcdpToApprox::new("1e-6").unwrap());
     let leaf = leaf.loss(&1).unwrap();
     assert_eq!(
         approx.privacy_loss(&1).unwrap().bound().epsilon(),

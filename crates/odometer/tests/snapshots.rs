@@ -139,7 +139,7 @@ fn another_rule_or_measure_is_refused() {
     serde_json::from_str::<SnapshotOf<Numbers, Basic<ApproxDp>>>(&text).unwrap_err();
 
     // The same rule with another parameter.
-    let rule = |slack: &str| WhitehouseFilter::new(slack.parse().unwrap()).unwrap();
+    let rule = |slack: &str| WhitehouseFilter::new(slack).unwrap();
     let session = filtered_with(rule("1e-7"), "(1, 1e-6)");
     session.launch(&flat(ApproxDp, "(0.01, 0)")).unwrap();
     let snapshot = session.snapshot(&1).unwrap();

@@ -1,6 +1,6 @@
 //! Gaussian privacy to the other measures, with certified normal tails.
 
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use crate::convert::{check_delta, conversion, is_extreme};
 use crate::profile::profile_to_tradeoff;
@@ -170,7 +170,7 @@ pub struct GaussianToApprox {
 
 impl GaussianToApprox {
     /// At this δ, above 0 and below 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
         Ok(GaussianToApprox {
             delta: check_delta(delta)?,
         })

@@ -11,7 +11,7 @@ use crate::{Conversion, Loss, Measure, RuleError};
 /// ```
 /// use odometry::measures::convert::{PureToZcdp, Then, ZcdpToApprox};
 /// use odometry::measures::laws;
-/// let both = Then(PureToZcdp, ZcdpToApprox::new("1e-6".parse()?)?);
+/// let both = Then(PureToZcdp, ZcdpToApprox::new("1e-6")?);
 /// laws::check_conversion(&both, &["0.1".parse()?, "1".parse()?, "30".parse()?])?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -2,7 +2,7 @@
 //! Prop 2.5 and 2.12).
 
 use dashu_ratio::RBig;
-use exact::Exact;
+use exact::{Exact, Parameter};
 
 use crate::convert::{check_delta_or_zero, conversion};
 use crate::tradeoff::hull::{Corner, Line};
@@ -51,7 +51,7 @@ pub struct ProfileToApprox {
 
 impl ProfileToApprox {
     /// At this δ, at least 0 and below 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
         Ok(ProfileToApprox {
             delta: check_delta_or_zero(delta)?,
         })

@@ -3,7 +3,7 @@
 //!
 //! `δ = e^((α−1)(τ−ε)) · (α−1)^(α−1) / α^α`, and solved for ε, `ε = τ + ln(1−1/α) − ln(δα)/(α−1)`.
 
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use super::best_order::Order;
 use crate::convert::{check_delta, conversion, is_extreme};
@@ -122,7 +122,7 @@ pub struct RenyiToApprox {
 
 impl RenyiToApprox {
     /// From this order, at a δ above 0 and below 1.
-    pub fn new(from: RenyiDp, delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(from: RenyiDp, delta: impl Parameter) -> Result<Self, RuleError> {
         Ok(RenyiToApprox {
             from,
             delta: check_delta(delta)?,
@@ -151,7 +151,7 @@ pub struct CurveToApprox {
 
 impl CurveToApprox {
     /// From curves on these orders, at a δ above 0 and below 1.
-    pub fn new(orders: Orders, delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(orders: Orders, delta: impl Parameter) -> Result<Self, RuleError> {
         Ok(CurveToApprox {
             from: RenyiCurveDp::new(orders),
             delta: check_delta(delta)?,

@@ -5,7 +5,7 @@
 //! a tangent plane bounds it from below, and for any multiplier the Lagrangian over the unit square bounds δ from above:
 //! the point and the multiplier may be found in floating point, the bound is computed with certainty.
 
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use super::conversions::{at_delta, renyi_delta, renyi_epsilon};
 use crate::convert::{check_delta, conversion};
@@ -195,7 +195,7 @@ pub struct RenyiToApproxOptimal {
 
 impl RenyiToApproxOptimal {
     /// From this order, at a δ above 0 and below 1.
-    pub fn new(from: RenyiDp, delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(from: RenyiDp, delta: impl Parameter) -> Result<Self, RuleError> {
         Ok(RenyiToApproxOptimal {
             from,
             delta: check_delta(delta)?,

@@ -119,6 +119,13 @@ pub trait Tally: Clone + PartialEq + Debug + Send + Sync + 'static {
 }
 
 /// A rule that keeps a [`Tally`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not known to be a rule of sessions",
+    label = "a session needs a rule here",
+    note = "what holds sessions of any rule, odometers' and filters', needs the bound `FilterRule`: \
+            `struct Service<R: FilterRule> {{ session: Session<Records<i64>, R> }}`",
+    note = "or name the rule (`Session<Records<i64>, Basic<PureDp>>`), or hide it (`Box<dyn Launcher<Records<i64>, PureDp>>`)"
+)]
 pub trait Tallied: Rule {
     /// What the rule remembers.
     type Tally: Tally<Loss = ChildLoss<Self>>;

@@ -2,7 +2,7 @@
 //! Prop 2.5 and 2.12).
 
 use dashu_ratio::RBig;
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use super::hull::{Corner, Line};
 use crate::convert::{check_delta_or_zero, conversion};
@@ -45,7 +45,7 @@ pub struct TradeoffToApprox {
 
 impl TradeoffToApprox {
     /// At this δ, at least 0 and below 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
         Ok(TradeoffToApprox {
             delta: check_delta_or_zero(delta)?,
         })

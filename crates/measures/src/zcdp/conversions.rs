@@ -1,6 +1,6 @@
 //! zCDP to Rényi privacy and to approximate privacy.
 
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use crate::convert::{check_delta, conversion};
 use crate::renyi::best_order::{Order, best_order};
@@ -111,7 +111,7 @@ impl ConvertsTotals for ZcdpToCurve {}
 /// ```
 /// use odometry::measures::convert::ZcdpToApprox;
 /// use odometry::measures::Conversion;
-/// let loss = ZcdpToApprox::new("1e-6".parse()?)?.convert(&"0.5".parse()?)?;
+/// let loss = ZcdpToApprox::new("1e-6")?.convert(&"0.5".parse()?)?;
 /// assert_eq!(*loss.delta(), "1e-6".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -122,7 +122,7 @@ pub struct ZcdpToApprox {
 
 impl ZcdpToApprox {
     /// At this δ, above 0 and below 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
         Ok(ZcdpToApprox {
             delta: check_delta(delta)?,
         })
@@ -156,7 +156,7 @@ pub struct ApproxZcdpToApprox {
 
 impl ApproxZcdpToApprox {
     /// At this δ, above 0 and below 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
         Ok(ApproxZcdpToApprox {
             delta: check_delta(delta)?,
         })

@@ -134,7 +134,7 @@ impl<MI: Metric, R: Tallied> Copied<MI, R> {
             let (remaining, total) = (cap.gate.remaining(spent), cap.gate.spent(spent));
             let launch = (bill.description(), Some(quote));
             let budget = (&cap.d_in, &cap.budget);
-            let refusal = self.account.refusal(launch, budget, remaining, &total);
+            let refusal = self.account.refusal(launch, budget, remaining, total);
             LaunchError::Refused(Box::new(refusal))
         })
     }

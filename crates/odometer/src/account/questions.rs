@@ -13,8 +13,9 @@ use crate::{
     account::launches::{Pages, Position},
     account::readings::{Held, Reading},
     account::tallies::Contradiction,
-    error::{LaunchError, Refusal},
+    error::LaunchError,
     measurement::Description,
+    refusal::Refusal,
     sync::lock,
 };
 
@@ -304,7 +305,7 @@ impl<MI: Metric, R: Adaptive> Account<MI, R> {
             let room = self.rule.remaining_within(&spent, budget);
             let loss = self.rule.loss(&spent);
             let launch = (bill.description(), Some(&asked));
-            self.refusal(launch, (d_in, budget), room, &loss)
+            self.refusal(launch, (d_in, budget), room, loss)
         })
     }
 }

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use measures::{ChildLoss, Loss as _, Metric, Tallied, Total, TotalLoss};
+use measures::{ChildLoss, Loss as _, Measure as _, Metric, Tallied, Total, TotalLoss};
 
 use crate::{
     account::Account,
     account::bill::Quote,
     account::settling::{Demand, Payer as _},
     account::tallies::Contradiction,
-    error::{LaunchError, Refusal},
+    error::LaunchError,
     measurement::Description,
+    refusal::{Refusal, RefusedLosses, Typed},
 };
 
 /// Why an account does not admit a launch.
@@ -56,7 +57,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
                 let spent = cap.gate.spent(&spent);
                 let launch = (demand.bill.description(), demand.quote);
                 let budget = (&cap.d_in, &cap.budget);
-                LaunchError::Refused(Box::new(self.refusal(launch, budget, remaining, &spent)))
+                LaunchError::Refused(Box::new(self.refusal(launch, budget, remaining, spent)))
             }
             (Refused::Full, _) => LaunchError::LedgerFull {
                 account,
@@ -74,7 +75,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         (launch, quote): Asking<'_, R>,
         (d_in, budget): (&MI::Distance, &TotalLoss<R>),
         remaining: Option<ChildLoss<R>>,
-        spent: &Total<TotalLoss<R>>,
+        spent: Total<TotalLoss<R>>,
     ) -> Refusal {
         let asked = quote.and_then(Quote::leaf);
         Refusal {
@@ -85,8 +86,14 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             d_in: d_in.to_string(),
             asked: asked.map_or_else(String::new, ToString::to_string),
             spent: spent.to_string(),
-            remaining: remaining.map(|loss| loss.shown_down()),
+            remaining: remaining.as_ref().map(|loss| loss.shown_down()),
             budget: budget.shown_down(),
+            typed: Typed::new(RefusedLosses {
+                asked: asked.map_or_else(|| self.measure.infinity(), Clone::clone),
+                spent,
+                remaining,
+                budget: budget.clone(),
+            }),
         }
     }
 }

@@ -16,12 +16,13 @@ use queryable::{AskError, Fuse, guarded};
 use crate::{
     account::bill::{Bill, GroupId, PartBill, Step, Units, sizes},
     account::link::Link,
+    collection::{Collection, Partible},
     error::OpenError,
     journal::{JournalError, Key, Opening, PartitionTerms, Place, Relation, Segment, Terms},
     session::Session,
     session::below::NamedSpot,
     session::data::Data,
-    space::{OfRecords, Records, Space},
+    space::{Any, OfRecords, Space},
     sync::Mutex,
 };
 
@@ -34,6 +35,10 @@ impl<K> Drop for Index<K> {
         let _ = guarded(|| drop(mem::take(&mut self.0)));
     }
 }
+
+/// The space of a part: any data of the same form, at the symmetric distance. A part of a list is a list:
+/// `PartOf<Records<T>>` is `Records<T>`.
+pub type PartOf<S> = Any<<S as Space>::Data, SymmetricDistance>;
 
 /// A partition of a session's data: a session for every part.
 ///
@@ -102,7 +107,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
     ) -> Result<Partition<S, K, R>, OpenError>
     where
-        S: OfRecords<Record: Clone>,
+        S: OfRecords<Data: Partible>,
         K: Clone + Eq + Hash + Send + Sync + 'static,
     {
         self.partition_sparse(1, move |record| vec![key(record)])
@@ -119,7 +124,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         keys: impl Fn(&S::Record) -> Vec<K> + Send + Sync + 'static,
     ) -> Result<Partition<S, K, R>, OpenError>
     where
-        S: OfRecords<Record: Clone>,
+        S: OfRecords<Data: Partible>,
         K: Clone + Eq + Hash + Send + Sync + 'static,
     {
         self.partition_as(None, most, keys, Location::caller())
@@ -133,7 +138,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         made_at: &Location<'_>,
     ) -> Result<Partition<S, K, R>, OpenError>
     where
-        S: OfRecords<Record: Clone>,
+        S: OfRecords<Data: Partible>,
         K: Clone + Eq + Hash + Send + Sync + 'static,
     {
         self.openable()?;
@@ -153,7 +158,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
             let (all, fuse, by) = (self.data().clone(), self.fuse().clone(), Arc::clone(&by));
             Data::derived(move || {
                 let all = all.get()?;
-                under(&fuse, &by, || index(all, most as usize, &keys))
+                under(&fuse, &by, || index(&**all, most as usize, &keys))
             })
         };
         Ok(Partition {
@@ -217,13 +222,19 @@ fn under<X>(fuse: &Fuse, by: &str, read: impl FnOnce() -> X) -> Result<X, AskErr
     })
 }
 
-fn index<T, K: Eq + Hash>(all: &[T], most: usize, keys: &impl Fn(&T) -> Vec<K>) -> Index<K> {
-    let mut index = Index(HashMap::new());
-    for (at, record) in all.iter().enumerate() {
+fn index<C: Collection, K: Eq + Hash>(
+    all: &C,
+    most: usize,
+    keys: &impl Fn(&C::Record) -> Vec<K>,
+) -> Index<K> {
+    let mut index: Index<K> = Index(HashMap::new());
+    let mut at = 0;
+    all.each(&mut |record| {
         for key in first_different(keys(record), most) {
             index.0.entry(key).or_default().push(at);
         }
-    }
+        at += 1;
+    });
     index
 }
 
@@ -239,7 +250,7 @@ fn first_different<K: Eq>(keys: Vec<K>, most: usize) -> Vec<K> {
 
 impl<S, K, R> Partition<S, K, R>
 where
-    S: OfRecords<Record: Clone>,
+    S: OfRecords<Data: Partible>,
     K: Clone + Eq + Hash + Send + Sync + 'static,
     R: FilterRule,
 {
@@ -250,7 +261,7 @@ where
     /// # Errors
     /// [`OpenError::TooDeep`], [`OpenError::Unusable`]; [`OpenError::PartsFull`] for more different keys than the
     /// session's quota.
-    pub fn part(&self, key: K) -> Result<Session<Records<S::Record>, R>, OpenError> {
+    pub fn part(&self, key: K) -> Result<Session<PartOf<S>, R>, OpenError> {
         self.session.openable()?;
         // On a ledger, a part's number is its place, which is known when its account is open.
         let known = Arc::new(OnceLock::new());
@@ -291,13 +302,14 @@ where
         let data = Data::derived(move || {
             let (all, index) = (all.get()?, index.get()?);
             under(&fuse, &by, || {
-                let records = index.0.get(&key).map_or(&[][..], Vec::as_slice);
-                records.iter().map(|at| all[*at].clone()).collect()
+                all.at(index.0.get(&key).map_or(&[], Vec::as_slice))
             })
         });
         let rule = self.session.rule().clone();
         let made = self.session.made(None, rule, Arc::new(link));
-        let session = self.session.child(Records::new(), data, made, spot)?;
+        let session = self
+            .session
+            .child(PartOf::<S>::default(), data, made, spot)?;
         if let Some(journaled) = session.account().journaled() {
             let _ = known.set(u64::from(journaled.place.0));
         }
@@ -345,7 +357,7 @@ where
     pub fn for_each_part<X, E: From<OpenError>>(
         &self,
         keys: impl IntoIterator<Item = K>,
-        mut ask: impl FnMut(&K, &Session<Records<S::Record>, R>) -> Result<X, E>,
+        mut ask: impl FnMut(&K, &Session<PartOf<S>, R>) -> Result<X, E>,
     ) -> Result<Vec<(K, X)>, E> {
         let each = |key: K| {
             let answer = ask(&key, &self.part(key.clone())?)?;

@@ -6,6 +6,7 @@ use measures::{Adaptive, Conversion, FilterRule, Tallied};
 
 use super::Session;
 use crate::{
+    collection::Partible,
     error::OpenError,
     journal::DurableKey,
     partition::{Partition, Versioned},
@@ -84,7 +85,7 @@ impl<S: Space, R: FilterRule> NamedLink<'_, S, R> {
         key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
     ) -> Result<Partition<S, K, R>, OpenError>
     where
-        S: OfRecords<Record: Clone>,
+        S: OfRecords<Data: Partible>,
         K: DurableKey + Clone + Eq + Hash + Send + Sync + 'static,
     {
         self.partition_sparse(version, 1, move |record| vec![key(record)])
@@ -102,7 +103,7 @@ impl<S: Space, R: FilterRule> NamedLink<'_, S, R> {
         keys: impl Fn(&S::Record) -> Vec<K> + Send + Sync + 'static,
     ) -> Result<Partition<S, K, R>, OpenError>
     where
-        S: OfRecords<Record: Clone>,
+        S: OfRecords<Data: Partible>,
         K: DurableKey + Clone + Eq + Hash + Send + Sync + 'static,
     {
         let name = Versioned {

@@ -166,7 +166,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     /// ```compile_fail,E0277
     /// # use odometry::measures::adaptive::WhitehouseFilter;
     /// # use odometry::odometer::{Odometer, Records};
-    /// let rule = WhitehouseFilter::new("5e-7".parse().unwrap()).unwrap();
+    /// let rule = WhitehouseFilter::new("5e-7").unwrap();
     /// let filter = Odometer::new(Records::<i64>::new(), rule).filter(1, "(1, 1e-6)").unwrap();
     /// filter.invoke(vec![]).unwrap().privacy_loss(1); // error: … use `spent()`
     /// ```

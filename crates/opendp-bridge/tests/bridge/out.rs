@@ -325,7 +325,7 @@ fn their_filter_over_ours() -> Result<(), Any> {
 fn a_compositor_of_ours_with_a_rule_that_opendp_does_not_have() -> Result<(), Any> {
     // Thirty children of loss 0.1, composed optimally for losses fixed in advance.
     let space = space(numbers()?, SymmetricDistance)?;
-    let rule = Optimal::new("1e-6".parse()?)?;
+    let rule = Optimal::new("1e-6")?;
     let losses = vec!["(0.1, 0)"; 30];
     let thirty = Compositor::new(space.clone(), rule, 1, losses).measurement()?;
     let out = export(&thirty)?;

@@ -4,7 +4,7 @@ use super::rogers::{RogersTally, deviation, ln_2, log_delta, rough_deviation};
 use super::search::{half, largest_admitted};
 use super::tally::{approx_rule, what_remains};
 use crate::{Adaptive, EpsilonDelta, RuleError, Tally, Total, TotalLoss};
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 /// The filter of \[RRUV16\]: launches fit a budget `(ε_g, δ_g)` while `Σδ ≤ δ_g/2` and
 /// `K = Σ ε(e^ε−1)/2 + √(2(Σε²+β)(1 + ½ ln(Σε²/β + 1)) ln(2/δ_g)) ≤ ε_g`, where `β = ε_g²/(28.04 ln(1/δ_g))`
@@ -20,7 +20,7 @@ use exact::{Exact, Round};
 /// ```
 /// use odometry::measures::adaptive::RogersLeastBudget;
 /// use odometry::measures::{FilterRule, Tallied, Tally};
-/// let rule = RogersLeastBudget::new("1e-6".parse()?)?;
+/// let rule = RogersLeastBudget::new("1e-6")?;
 /// let gate = rule.open(&"(1, 1e-6)".parse()?)?;
 /// assert!(rule.fits(&gate, &rule.start().after(&"(0.01, 0)".parse()?, 120)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,7 +37,8 @@ pub struct RogersLeastBudget {
 
 impl RogersLeastBudget {
     /// The filter with this δ_g, above 0 and below 1/e. Budgets have at least this δ.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
+        let delta = RuleError::read("δ_g", delta)?;
         let log = log_delta(&delta)?;
         let lower = delta.neg_ln(Round::Down).unwrap_or(Exact::ZERO);
         let factor = Exact::ratio(2804, 100).unwrap_or(Exact::INFINITY);

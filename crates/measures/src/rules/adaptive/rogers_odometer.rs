@@ -4,7 +4,7 @@ use super::rogers::{RogersTally, deviation, ln_2, log_delta, rough_deviation};
 use super::search::{half, largest_admitted};
 use super::tally::{approx_rule, what_remains};
 use crate::{Adaptive, EpsilonDelta, RuleError, Tally, Total, TotalLoss};
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 use std::sync::Arc;
 
 /// The most values of β that a grid may have.
@@ -27,7 +27,7 @@ const MOST_BETAS: u32 = 256;
 /// ```
 /// use odometry::measures::adaptive::RogersOdometer;
 /// use odometry::measures::{Adaptive, Tallied, Tally};
-/// let rule = RogersOdometer::new("0.01".parse()?, 1024)?;
+/// let rule = RogersOdometer::new("0.01", 1024)?;
 /// let zero = rule.start().after(&"(0, 0.005)".parse()?, 1);
 /// assert!(rule.within(&zero, &"(0.003978, 0.01)".parse()?));
 /// assert!(!rule.within(&zero, &"(0.003977, 0.01)".parse()?));
@@ -44,7 +44,7 @@ pub struct RogersOdometer {
 
 impl RogersOdometer {
     /// The odometer for about `n ≥ 2` people, with δ_g above 0 and below 1/e.
-    pub fn new(delta: Exact, n: u64) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter, n: u64) -> Result<Self, RuleError> {
         let square = u128::from(n) * u128::from(n);
         match Exact::ratio(1, square) {
             Ok(granularity) if n >= 2 => Self::with_granularity(delta, granularity),
@@ -53,7 +53,11 @@ impl RogersOdometer {
     }
 
     /// The odometer with the values `γ, 2γ, 4γ, …` below 1 for β.
-    pub fn with_granularity(delta: Exact, granularity: Exact) -> Result<Self, RuleError> {
+    pub fn with_granularity(
+        delta: impl Parameter,
+        granularity: impl Parameter,
+    ) -> Result<Self, RuleError> {
+        let granularity = RuleError::read("the granularity", granularity)?;
         let doubled = std::iter::successors(Some(granularity.clone()), |beta| Some(beta.times(2)));
         let most = MOST_BETAS as usize + 1;
         let betas: Vec<Exact> = doubled
@@ -72,14 +76,16 @@ impl RogersOdometer {
     }
 
     /// The odometer with one β above 0, chosen in advance: best where Σε² will be close to β.
-    pub fn with_beta(delta: Exact, beta: Exact) -> Result<Self, RuleError> {
+    pub fn with_beta(delta: impl Parameter, beta: impl Parameter) -> Result<Self, RuleError> {
+        let beta = RuleError::read("β", beta)?;
         if beta.is_zero() || beta.is_infinite() {
             return Err(RuleError::parameter("β", &beta, "above 0 and finite"));
         }
         Self::with_betas(delta, vec![beta])
     }
 
-    fn with_betas(delta: Exact, betas: Vec<Exact>) -> Result<Self, RuleError> {
+    fn with_betas(delta: impl Parameter, betas: Vec<Exact>) -> Result<Self, RuleError> {
+        let delta = RuleError::read("δ_g", delta)?;
         let many = Exact::from(betas.len() as u64)
             .ln(Round::Up)
             .unwrap_or(Exact::INFINITY);

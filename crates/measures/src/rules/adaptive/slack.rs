@@ -5,7 +5,7 @@
 
 use super::tally::{approx_rule, tally, what_remains};
 use crate::{Adaptive, EpsilonDelta, FilterRule, RuleError, Total, TotalLoss};
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -59,7 +59,8 @@ pub struct SlackFilter<C> {
 
 impl<C: Concentration> SlackFilter<C> {
     /// The filter with this δ′, above 0 and below 1.
-    pub fn new(slack: Exact) -> Result<Self, RuleError> {
+    pub fn new(slack: impl Parameter) -> Result<Self, RuleError> {
+        let slack = RuleError::read("δ′", slack)?;
         let log = log_inverse("δ′", &slack)?;
         Ok(SlackFilter {
             slack,
@@ -144,7 +145,8 @@ pub struct SlackOdometer<C> {
 
 impl<C: Concentration> SlackOdometer<C> {
     /// The odometer with this δ′ and this δ, where 0 < δ′ ≤ δ < 1; the children may have `δ − δ′` together.
-    pub fn new(slack: Exact, delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(slack: impl Parameter, delta: impl Parameter) -> Result<Self, RuleError> {
+        let (slack, delta) = (RuleError::read("δ′", slack)?, RuleError::read("δ", delta)?);
         let log = log_inverse("δ′", &slack)?;
         log_inverse("δ", &delta)?;
         let Some(children) = delta.checked_sub(&slack) else {

@@ -53,7 +53,7 @@ impl TimeUniform for TimeUniformBasic {
 /// ```
 /// use odometry::measures::adaptive::{RogersOdometer, TimeUniformRogers};
 /// use odometry::measures::{Tallied, Tally, TimeUniform};
-/// let rule = TimeUniformRogers::new(RogersOdometer::new("1e-6".parse()?, 1 << 20)?);
+/// let rule = TimeUniformRogers::new(RogersOdometer::new("1e-6", 1 << 20)?);
 /// let tally = rule.start().after(&"0.01".parse()?, 1000);
 /// assert!(rule.bound(&tally).at_most(&"(3.5, 1e-6)".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

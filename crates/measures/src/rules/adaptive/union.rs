@@ -19,7 +19,7 @@ use exact::Exact;
 /// use odometry::exact::Exact;
 /// use odometry::measures::adaptive::{Union, WhitehouseFilter};
 /// use odometry::measures::{ApproxDp, Basic, FilterRule, Tallied, Tally};
-/// let whitehouse = WhitehouseFilter::new("1e-6".parse()?)?;
+/// let whitehouse = WhitehouseFilter::new("1e-6")?;
 /// let both = Union::new((Basic::new(ApproxDp), Exact::ZERO), (whitehouse, "1e-6".parse()?));
 /// let gate = both.open(&"(1, 1e-6)".parse()?)?;
 /// assert!(both.fits(&gate, &both.start().after(&"(1, 0)".parse()?, 1)));

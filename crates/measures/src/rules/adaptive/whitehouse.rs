@@ -20,7 +20,7 @@ pub struct Whitehouse;
 /// ```
 /// use odometry::measures::adaptive::WhitehouseFilter;
 /// use odometry::measures::{FilterRule, Tallied, Tally};
-/// let rule = WhitehouseFilter::new("5e-7".parse()?)?;
+/// let rule = WhitehouseFilter::new("5e-7")?;
 /// let gate = rule.open(&"(1, 1e-6)".parse()?)?;
 /// let tally = rule.start().after(&"(0.01, 0)".parse()?, 300);
 /// assert!(rule.fits(&gate, &tally)); // basic composition would have ended at 100
@@ -38,7 +38,7 @@ pub type WhitehouseFilter = SlackFilter<Whitehouse>;
 /// ```
 /// use odometry::measures::adaptive::WhitehouseOdometer;
 /// use odometry::measures::{Adaptive, Tallied, Tally};
-/// let rule = WhitehouseOdometer::new("5e-7".parse()?, "1e-6".parse()?)?;
+/// let rule = WhitehouseOdometer::new("5e-7", "1e-6")?;
 /// let tally = rule.start().after(&"(0.01, 0)".parse()?, 300);
 /// assert!(rule.within(&tally, &"(1, 1e-6)".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

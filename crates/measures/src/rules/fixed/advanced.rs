@@ -1,6 +1,6 @@
 //! Advanced composition of equal losses fixed in advance.
 
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use crate::{EpsilonDelta, FixedRule, RuleError};
 
@@ -14,14 +14,14 @@ use crate::{EpsilonDelta, FixedRule, RuleError};
 /// ```
 /// use odometry::measures::fixed::Advanced;
 /// use odometry::measures::FixedRule;
-/// let total = Advanced::new("1e-6".parse()?)?.compose(&vec!["(0.1, 0)".parse()?; 100])?;
+/// let total = Advanced::new("1e-6")?.compose(&vec!["(0.1, 0)".parse()?; 100])?;
 /// assert!(*total.epsilon() > "6.3".parse()? && *total.epsilon() < "6.4".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// ```compile_fail,E0277
 /// fn odometer(_rule: impl odometry::measures::Adaptive) {}
-/// odometer(odometry::measures::fixed::Advanced::new("1e-6".parse().unwrap()).unwrap());
+/// odometer(odometry::measures::fixed::Advanced::new("1e-6").unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advanced {
@@ -30,7 +30,8 @@ pub struct Advanced {
 
 impl Advanced {
     /// The rule with this δ̂, above 0 and below 1.
-    pub fn new(slack: Exact) -> Result<Self, RuleError> {
+    pub fn new(slack: impl Parameter) -> Result<Self, RuleError> {
+        let slack = RuleError::read("δ̂", slack)?;
         if slack.is_zero() || slack >= Exact::ONE {
             return Err(RuleError::parameter("δ̂", &slack, "above 0 and below 1"));
         }
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     fn rule() -> Advanced {
-        Advanced::new("1e-5".parse().unwrap()).unwrap()
+        Advanced::new("1e-5").unwrap()
     }
 
     #[test]

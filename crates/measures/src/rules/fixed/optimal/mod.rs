@@ -6,7 +6,7 @@ mod least_epsilon;
 
 use std::collections::BTreeMap;
 
-use exact::Exact;
+use exact::{Exact, Parameter};
 
 use self::different::{DifferentLoss, Group};
 use self::equal::EqualLoss;
@@ -29,7 +29,7 @@ use exact::interval::Float;
 /// ```
 /// use odometry::measures::fixed::Optimal;
 /// use odometry::measures::FixedRule;
-/// let rule = Optimal::new("1e-6".parse()?)?;
+/// let rule = Optimal::new("1e-6")?;
 /// let total = rule.compose_n(&"(0.1, 0)".parse()?, 100);
 /// assert!(*total.epsilon() < "5".parse()?); // 10 by the plain sum
 /// let mixed = rule.compose(&["(0.1, 0)".parse()?, "(0.2, 1e-7)".parse()?])?;
@@ -41,12 +41,12 @@ use exact::interval::Float;
 ///
 /// ```compile_fail,E0277
 /// fn odometer(_rule: impl odometry::measures::Adaptive) {}
-/// odometer(odometry::measures::fixed::Optimal::new("1e-6".parse().unwrap()).unwrap());
+/// odometer(odometry::measures::fixed::Optimal::new("1e-6").unwrap());
 /// ```
 ///
 /// ```compile_fail,E0277
 /// fn filter(_rule: impl odometry::measures::FilterRule) {}
-/// filter(odometry::measures::fixed::Optimal::new("1e-6".parse().unwrap()).unwrap());
+/// filter(odometry::measures::fixed::Optimal::new("1e-6").unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Optimal {
@@ -80,7 +80,8 @@ struct Losses {
 
 impl Optimal {
     /// The rule for this `δ_g`, between 0 and 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
+        let delta = RuleError::read("δ_g", delta)?;
         if delta > Exact::ONE {
             return Err(RuleError::parameter("δ_g", &delta, "between 0 and 1"));
         }
@@ -220,14 +221,14 @@ impl FixedRule for Optimal {
 ///
 /// ```compile_fail,E0277
 /// fn filter(_rule: impl odometry::measures::FilterRule) {}
-/// filter(odometry::measures::fixed::OptimalPure::new("1e-6".parse().unwrap()).unwrap());
+/// filter(odometry::measures::fixed::OptimalPure::new("1e-6").unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptimalPure(Optimal);
 
 impl OptimalPure {
     /// The rule for this `δ_g`, between 0 and 1.
-    pub fn new(delta: Exact) -> Result<Self, RuleError> {
+    pub fn new(delta: impl Parameter) -> Result<Self, RuleError> {
         Optimal::new(delta).map(OptimalPure)
     }
 
