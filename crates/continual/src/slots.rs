@@ -1,6 +1,8 @@
 //! Losses fixed in advance, as slots that are taken one by one.
 
-use measures::{Adaptive, FixedRule, Interleaving, Loss, Measure, Rule, Tally, TotalLoss};
+use measures::{
+    Adaptive, FixedRule, Interleaving, Loss, Measure, Rule, Tally, TotalLoss, fixed::tightest,
+};
 
 use crate::error::{AllowanceError, PriceError};
 
@@ -42,17 +44,8 @@ impl<L: Loss> Slots<L> {
 
     /// The number of the slot that this loss would take, of those that `free` says are.
     pub(crate) fn tightest(&self, loss: &L, free: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut best: Option<usize> = None;
-        for (at, (slot, _)) in self.slots.iter().enumerate() {
-            let tighter = |best: usize| {
-                let best = &self.slots[best].0;
-                slot.at_most(best) && slot != best
-            };
-            if free(at) && loss.at_most(slot) && best.is_none_or(tighter) {
-                best = Some(at);
-            }
-        }
-        best
+        let slots = self.losses().enumerate();
+        tightest(slots.filter(|(at, _)| free(*at)), loss)
     }
 
     /// Takes a slot: its number.

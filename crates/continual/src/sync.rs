@@ -11,6 +11,13 @@ pub(crate) use shuttle::sync::{
     Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
 
+/// How many locks there are where one would be waited for. (A model checker explores one.)
+pub(crate) const SHARDS: usize = if cfg!(model) { 1 } else { 64 };
+
+/// In cache lines of its own, with the ones that processors fetch together.
+#[repr(align(128))]
+pub(crate) struct Apart<T>(pub(crate) T);
+
 /// Locks. A panic under the lock does not make it unusable: whatever is changed under it is changed after everything
 /// that can panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -323,6 +323,41 @@ fn threads_keep_the_bounds() {
 }
 
 proptest! {
+    /// Rows of any length, short ones in the index and long ones elsewhere, count the same; also when they are restored.
+    #[test]
+    fn any_number_of_slots(slots in 1usize..8, sent in prop::collection::vec((0u32..3, 1u8..10), 0..60)) {
+        let live = GroupBy::new(ContributionBounds::equal(slots, epsilon("0.1"), 12).unwrap(), |_: &u8| {
+            Some(LivePart::new(epsilon("0.1"), sum()))
+        });
+        let root = Root::seeded([3; 32]);
+        let (writer, reader) = live.open::<u32>(&root).unwrap();
+        reader.create(1..10).unwrap();
+        let mut units: HashMap<u32, (usize, Vec<u8>)> = HashMap::new();
+        for (unit, part) in &sent {
+            let (updates, parts) = units.entry(*unit).or_default();
+            let expected = match (*updates < 12, parts.contains(part), parts.len() < slots) {
+                (false, ..) => Err(Replaced::TooManyUpdates),
+                (true, false, false) => Err(Replaced::TooManyParts),
+                _ => Ok(()),
+            };
+            prop_assert_eq!(&writer.update(unit, part, 1).unwrap(), &expected);
+            if expected.is_ok() {
+                *updates += 1;
+                parts.retain(|known| known != part);
+                parts.push(*part);
+            }
+        }
+        prop_assert_eq!(writer.units(), units.len());
+        let (writer, reader) = live.restore(&root, &writer.contributions()).unwrap();
+        reader.create(1..10).unwrap();
+        for (unit, (updates, parts)) in units {
+            // Every part is another one now.
+            let left = (12 - updates).min(slots - parts.len());
+            let counted = (1..10).filter(|part| writer.update(&unit, part, 1).unwrap().is_ok()).count();
+            prop_assert_eq!(counted, left);
+        }
+    }
+
     /// Against a model: what one unit has counted is within its bounds, whatever it sends, and does not depend on others.
     #[test]
     fn a_unit_is_judged_by_its_own_updates(sent in prop::collection::vec((0u32..3, 1u8..5), 0..40)) {

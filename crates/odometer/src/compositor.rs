@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use measures::{
     ChildLoss, FixedRule, Interleaving, IntoLoss, Loss, LossError, Measure as _, PrivacyMap, Rule,
-    RuleError,
+    RuleError, fixed::tightest,
 };
 use queryable::{AskError, DEFAULT_MESSAGES, Scope, Sequence};
 
@@ -219,7 +219,7 @@ impl<S: Space, R: FixedRule> Shared<S, R> {
         let mut left = lock(&self.left);
         let slot = match self.order {
             Order::AsGiven => left.first().filter(|slot| loss.at_most(slot)).map(|_| 0),
-            Order::Any => tightest(&left, loss),
+            Order::Any => tightest(left.iter().enumerate(), loss),
         };
         let Some(slot) = slot else {
             return Err(left.clone());
@@ -231,18 +231,6 @@ impl<S: Space, R: FixedRule> Shared<S, R> {
             messages: self.messages,
         })
     }
-}
-
-/// A slot that has room for this loss, such that no other one with room is smaller.
-fn tightest<L: measures::Loss>(slots: &[L], loss: &L) -> Option<usize> {
-    let mut best: Option<usize> = None;
-    for (at, slot) in slots.iter().enumerate() {
-        let better = |best: usize| slot.at_most(&slots[best]) && slot != &slots[best];
-        if loss.at_most(slot) && best.is_none_or(better) {
-            best = Some(at);
-        }
-    }
-    best
 }
 
 fn shown<L: fmt::Display>(losses: &[L]) -> String {

@@ -1,6 +1,11 @@
 //! The two handles of a stream, and what is behind them: the parts that exist, and who has contributed what.
 
-use std::{collections::HashMap, fmt, hash::Hash, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt,
+    hash::{BuildHasher, Hash, RandomState},
+    sync::Arc,
+};
 
 use queryable::{AskError, Fixed, Queryable, Root};
 use serde::{Deserialize, Serialize};
@@ -12,7 +17,7 @@ use super::{
 use crate::{
     allowance::Leaks,
     pair::StreamMessage,
-    sync::{Mutex, RwLock, lock, read, write},
+    sync::{Apart, Mutex, RwLock, SHARDS, lock, read, write},
 };
 
 /// The two handles of a stream.
@@ -55,7 +60,7 @@ pub(super) fn open<K, X: Hash + Eq, U, Q, A>(
         part: Arc::clone(part),
         bounds: bounds.clone(),
         table: Table::new(bounds.slots().len(), bounds.updates()),
-        parts: RwLock::new(Parts::default()),
+        parts: Parts::default(),
         leaks: Mutex::new(bounds.leaks()),
     });
     Ok((Writer(Arc::clone(&shared)), Reader(shared)))
@@ -66,22 +71,51 @@ struct Shared<K, X, U, Q, A> {
     part: Arc<Find<K, U, Q, A>>,
     bounds: ContributionBounds,
     table: Table<X>,
-    parts: RwLock<Parts<K, U, Q, A>>,
+    parts: Parts<K, U, Q, A>,
     /// Taken before `parts` where both are: creations come one after the other.
     leaks: Mutex<Leaks>,
 }
 
+/// Parts are found at every update and hardly ever created, so they are spread over many locks.
 struct Parts<K, U, Q, A> {
-    by_key: HashMap<K, Arc<Running<U, Q, A>>>,
-    in_order: Vec<Arc<Running<U, Q, A>>>,
+    by_key: Vec<Apart<ByKey<K, U, Q, A>>>,
+    hasher: RandomState,
+    /// A part comes here first, and then among those that are found by their keys.
+    in_order: RwLock<Vec<Part<U, Q, A>>>,
 }
+
+type Part<U, Q, A> = Arc<Running<U, Q, A>>;
+type ByKey<K, U, Q, A> = RwLock<HashMap<K, Part<U, Q, A>>>;
 
 impl<K, U, Q, A> Default for Parts<K, U, Q, A> {
     fn default() -> Self {
+        let shard = |_| Apart(RwLock::new(HashMap::new()));
         Self {
-            by_key: HashMap::new(),
-            in_order: Vec::new(),
+            by_key: (0..SHARDS).map(shard).collect(),
+            hasher: RandomState::new(),
+            in_order: RwLock::new(Vec::new()),
         }
+    }
+}
+
+impl<K: Hash + Eq, U, Q, A> Parts<K, U, Q, A> {
+    fn shard(&self, key: &K) -> &ByKey<K, U, Q, A> {
+        &self.by_key[self.hasher.hash_one(key) as usize % SHARDS].0
+    }
+
+    fn find(&self, key: &K) -> Option<Part<U, Q, A>> {
+        read(self.shard(key)).get(key).cloned()
+    }
+
+    fn add(&self, key: K, part: &Part<U, Q, A>) {
+        write(&self.in_order).push(Arc::clone(part));
+        write(self.shard(&key)).insert(key, Arc::clone(part));
+    }
+}
+
+impl<K, U, Q, A> Parts<K, U, Q, A> {
+    fn len(&self) -> usize {
+        read(&self.in_order).len()
     }
 }
 
@@ -100,7 +134,7 @@ impl<U, Q, A> Running<U, Q, A> {
 
 impl<K: Hash + Eq + Clone, X, U: 'static, Q: 'static, A: 'static> Shared<K, X, U, Q, A> {
     fn find(&self, key: &K) -> Option<Arc<Running<U, Q, A>>> {
-        read(&self.parts).by_key.get(key).cloned()
+        self.parts.find(key)
     }
 
     /// The part with this key, created if need be: charged first.
@@ -114,7 +148,7 @@ impl<K: Hash + Eq + Clone, X, U: 'static, Q: 'static, A: 'static> Shared<K, X, U
         if let Some(part) = self.find(&key) {
             return Ok(part);
         }
-        let number = u32::try_from(read(&self.parts).in_order.len()).unwrap_or(MAX_PARTS);
+        let number = u32::try_from(self.parts.len()).unwrap_or(MAX_PARTS);
         if number >= MAX_PARTS {
             return Err(LiveError::TooManyParts);
         }
@@ -124,9 +158,7 @@ impl<K: Hash + Eq + Clone, X, U: 'static, Q: 'static, A: 'static> Shared<K, X, U
             room,
             mechanism: self.root.spawn(machine)?,
         });
-        let mut parts = write(&self.parts);
-        parts.in_order.push(Arc::clone(&part));
-        parts.by_key.insert(key, Arc::clone(&part));
+        self.parts.add(key, &part);
         Ok(part)
     }
 }
@@ -165,10 +197,9 @@ where
     /// # Errors
     /// As [`update`](Self::update), once all parts have stepped.
     pub fn update_everywhere(&self, unit: &X, part: &K, update: U) -> Result<Recorded, LiveError> {
-        let (target, all) = {
-            let parts = read(&self.0.parts);
-            (parts.by_key.get(part).cloned(), parts.in_order.clone())
-        };
+        // In this order: what is found by its key is among all.
+        let target = self.0.find(part);
+        let all = read(&self.0.parts.in_order).clone();
         let recorded = match &target {
             None => Err(Replaced::NoSuchPart),
             Some(part) => self.0.table.admit(unit, part.number, &part.room),
@@ -243,7 +274,7 @@ where
 
     /// How many parts there are. Who creates them knows.
     pub fn parts(&self) -> usize {
-        read(&self.0.parts).in_order.len()
+        self.0.parts.len()
     }
 }
 

@@ -7,12 +7,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::sync::{Mutex, lock};
+use crate::sync::{Apart, Mutex, SHARDS, lock};
 
 use super::Replaced;
-
-/// How many locks the table has.
-const SHARDS: usize = 16;
 
 /// The slot is free.
 const FREE: u32 = u32::MAX;
@@ -21,18 +18,21 @@ const SPENT: u32 = u32::MAX - 1;
 /// Parts have numbers below this.
 pub(super) const MAX_PARTS: u32 = 1 << 24;
 
-/// A row is the number of updates, and for each slot the part that took it. Rows have one length and lie one after the
-/// other, so that a unit takes a few words and a place in an index.
+/// Rows of so many words lie in the index itself: one place in memory less to wait for.
+const SHORT: usize = 4;
+
+/// A row is the number of updates, and for each slot the part that took it. Short rows lie in the index; longer ones have
+/// one length and lie one after the other, and the index says where.
 pub(super) struct Table<X> {
-    shards: Vec<Mutex<Shard<X>>>,
+    shards: Vec<Apart<Mutex<Shard<X>>>>,
     hasher: RandomState,
     slots: usize,
     updates: u32,
 }
 
 struct Shard<X> {
-    index: HashMap<X, usize>,
-    rows: Vec<u32>,
+    index: HashMap<X, [u32; SHORT]>,
+    long: Vec<u32>,
 }
 
 /// What one unit has contributed.
@@ -47,10 +47,10 @@ pub(super) struct Row<X> {
 impl<X: Hash + Eq> Table<X> {
     pub(super) fn new(slots: usize, updates: u32) -> Self {
         let shard = |_| {
-            Mutex::new(Shard {
+            Apart(Mutex::new(Shard {
                 index: HashMap::new(),
-                rows: Vec::new(),
-            })
+                long: Vec::new(),
+            }))
         };
         Self {
             shards: (0..SHARDS).map(shard).collect(),
@@ -61,7 +61,7 @@ impl<X: Hash + Eq> Table<X> {
     }
 
     fn shard(&self, unit: &X) -> &Mutex<Shard<X>> {
-        &self.shards[self.hasher.hash_one(unit) as usize % SHARDS]
+        &self.shards[self.hasher.hash_one(unit) as usize % SHARDS].0
     }
 
     /// Counts an update of this unit to a part that fits into these slots, the best first; or says why not.
@@ -69,20 +69,20 @@ impl<X: Hash + Eq> Table<X> {
     where
         X: Clone,
     {
-        let mut shard = lock(self.shard(unit));
-        let row = shard.row(unit, self.slots);
-        let Some((updates, slots)) = row.split_first_mut() else {
-            return Err(Replaced::TooManyUpdates);
-        };
-        if *updates >= self.updates {
-            return Err(Replaced::TooManyUpdates);
-        }
-        if !slots.contains(&part) {
-            let free = room.iter().find(|slot| slots[**slot] == FREE);
-            slots[*free.ok_or(Replaced::TooManyParts)?] = part;
-        }
-        *updates += 1;
-        Ok(())
+        lock(self.shard(unit)).with_row(unit, self.slots, |row| {
+            let Some((updates, slots)) = row.split_first_mut() else {
+                return Err(Replaced::TooManyUpdates);
+            };
+            if *updates >= self.updates {
+                return Err(Replaced::TooManyUpdates);
+            }
+            if !slots.contains(&part) {
+                let free = room.iter().find(|slot| slots[**slot] == FREE);
+                slots[*free.ok_or(Replaced::TooManyParts)?] = part;
+            }
+            *updates += 1;
+            Ok(())
+        })
     }
 
     /// All rows, unit by unit: what a unit sends meanwhile may be missing.
@@ -92,9 +92,9 @@ impl<X: Hash + Eq> Table<X> {
     {
         let mut all = Vec::new();
         for shard in &self.shards {
-            let shard = lock(shard);
-            let row = |(unit, at): (&X, &usize)| {
-                let words = &shard.rows[*at..][..=self.slots];
+            let shard = lock(&shard.0);
+            let row = |(unit, short): (&X, &[u32; SHORT])| {
+                let words = shard.words(short, self.slots);
                 let taken = |slot: &usize| words[1 + slot] != FREE;
                 Row {
                     unit: unit.clone(),
@@ -118,12 +118,12 @@ impl<X: Hash + Eq> Table<X> {
             taken,
         } in rows
         {
-            let mut shard = lock(self.shard(unit));
-            let row = shard.row(unit, self.slots);
-            row[0] = row[0].saturating_add(*updates);
-            for slot in taken.iter().filter(|slot| **slot < self.slots) {
-                row[1 + slot] = SPENT;
-            }
+            lock(self.shard(unit)).with_row(unit, self.slots, |row| {
+                row[0] = row[0].saturating_add(*updates);
+                for slot in taken.iter().filter(|slot| **slot < self.slots) {
+                    row[1 + slot] = SPENT;
+                }
+            });
         }
     }
 
@@ -131,24 +131,50 @@ impl<X: Hash + Eq> Table<X> {
     pub(super) fn len(&self) -> usize {
         self.shards
             .iter()
-            .map(|shard| lock(shard).index.len())
+            .map(|shard| lock(&shard.0).index.len())
             .sum()
     }
 }
 
 impl<X: Hash + Eq + Clone> Shard<X> {
-    /// The row of this unit, a new one if it was never seen.
-    fn row(&mut self, unit: &X, slots: usize) -> &mut [u32] {
-        let at = match self.index.get(unit) {
-            Some(at) => *at,
-            None => {
-                let at = self.rows.len();
-                self.rows.push(0);
-                self.rows.extend(std::iter::repeat_n(FREE, slots));
-                self.index.insert(unit.clone(), at);
-                at
-            }
-        };
-        &mut self.rows[at..=at + slots]
+    /// Does something with the row of this unit, a new one if it was never seen.
+    fn with_row<R>(&mut self, unit: &X, slots: usize, work: impl FnOnce(&mut [u32]) -> R) -> R {
+        if let Some(short) = self.index.get_mut(unit) {
+            return work(words_mut(short, &mut self.long, slots));
+        }
+        let mut short = [FREE; SHORT];
+        if slots < SHORT {
+            short[0] = 0;
+        } else {
+            short[..2].copy_from_slice(&split(self.long.len()));
+            self.long.push(0);
+            self.long.extend(std::iter::repeat_n(FREE, slots));
+        }
+        let answer = work(words_mut(&mut short, &mut self.long, slots));
+        self.index.insert(unit.clone(), short);
+        answer
     }
+
+    fn words<'a>(&'a self, short: &'a [u32; SHORT], slots: usize) -> &'a [u32] {
+        match slots < SHORT {
+            true => &short[..=slots],
+            false => &self.long[joined(short)..][..=slots],
+        }
+    }
+}
+
+fn words_mut<'a>(short: &'a mut [u32; SHORT], long: &'a mut [u32], slots: usize) -> &'a mut [u32] {
+    match slots < SHORT {
+        true => &mut short[..=slots],
+        false => &mut long[joined(short)..][..=slots],
+    }
+}
+
+/// A place among the long rows, as two words.
+const fn split(at: usize) -> [u32; 2] {
+    [at as u32, (at as u64 >> 32) as u32]
+}
+
+const fn joined(short: &[u32; SHORT]) -> usize {
+    (short[0] as u64 | (short[1] as u64) << 32) as usize
 }

@@ -12,8 +12,10 @@ mod advanced;
 mod hybrid;
 mod optimal;
 mod product;
+mod slots;
 
 pub use advanced::Advanced;
 pub use hybrid::Hybrid;
 pub use optimal::{Method, Optimal, OptimalPure, optimal_delta, optimal_delta_counted};
 pub use product::TradeoffProduct;
+pub use slots::tightest;
