@@ -6,13 +6,16 @@ use std::fmt;
 use dashu_base::Sign;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
-use exact::Exact;
-use measures::AbsoluteDistance;
+use exact::{Exact, Round};
+use measures::{AbsoluteDistance, L2Distance};
 use odometer::{Measurement, OfRecords, Space};
 
 use crate::{
+    additive::Spending,
     error::BuildError,
     noise::{Change, Noise, described, noisy},
+    parameter::{self, Parameter},
+    spend::Spend,
 };
 
 /// All multiples of `10^−digits`.
@@ -175,6 +178,109 @@ pub fn add_noise_on_grid<N: Noise>(
     described(measurement.with_parameter("digits", grid.digits), &noise)
 }
 
+/// All vectors of finite 64-bit floats with one length, with their L2 distance. The length is public.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatVectors {
+    length: usize,
+}
+
+impl FloatVectors {
+    /// Vectors of this length, at least one.
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`].
+    pub fn of_length(length: usize) -> Result<Self, BuildError> {
+        match length {
+            0 => Err(BuildError::Empty {
+                what: "the vectors",
+            }),
+            _ => Ok(Self { length }),
+        }
+    }
+
+    /// How much vectors of grid steps differ, if the vectors they were rounded from are this far apart in the L2 norm.
+    fn change(self, grid: Grid, distance: &Exact) -> Change {
+        let length = Exact::from(u64::try_from(self.length).unwrap_or(u64::MAX));
+        let steps = distance.times(grid.steps_per_unit());
+        let l2 = &steps + &length.sqrt(Round::Up);
+        let l2_squared = match distance.is_zero() {
+            true => Exact::ZERO,
+            false => l2.pow(2, Round::Up),
+        };
+        let by_length = l2_squared.mul(&length, Round::Up).sqrt(Round::Up);
+        Change {
+            l1: by_length.min(l2_squared.clone()),
+            l2_squared,
+            one_coordinate: self.length == 1,
+        }
+    }
+}
+
+impl Space for FloatVectors {
+    type Data = Vec<f64>;
+    type Distance = Exact;
+    type Metric = L2Distance;
+
+    fn metric(&self) -> &L2Distance {
+        &L2Distance
+    }
+
+    fn contains(&self, data: &Vec<f64>) -> bool {
+        data.len() == self.length && data.iter().all(|x| x.is_finite())
+    }
+}
+
+/// Rounds each number of a vector to the grid and adds noise in grid steps.
+///
+/// A number that changes by `c` changes by less than `c/step + 1` steps once rounded, and one that does not change does not; so vectors of
+/// `n` numbers at L2 distance `d` are at most `d/step + √n` steps apart in the L2 norm (triangle inequality). The loss is the noise's at
+/// that, rounded up. With a fine grid the second part is nothing: take a step that is a thousandth of the noise or less.
+///
+/// ```
+/// use odometry::mechanisms::{decimal::{FloatVectors, Grid, add_noise_to_floats}, samplers::DiscreteGaussian};
+/// let space = FloatVectors::of_length(100)?;
+/// let noisy = add_noise_to_floats(space, Grid::new(6)?, DiscreteGaussian::with_scale(5_000_000)?); // σ = 5
+/// assert!(noisy.map().loss(&1u32.into())?.value() < &"0.020001".parse()?);
+/// let answer = noisy.invoke(vec![0.5; 100])?;
+/// assert_eq!(answer.len(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn add_noise_to_floats<N: Noise>(
+    space: FloatVectors,
+    grid: Grid,
+    noise: N,
+) -> Measurement<FloatVectors, N::Measure, Vec<Decimal>> {
+    let map = noise.map(move |d_in| space.change(grid, d_in));
+    let drawn = noise.clone();
+    let measurement = Measurement::new("vector noise on a grid", space, map, move |data, scope| {
+        let noised = |x: &f64| noisy(i128::from(grid.round(*x)), &drawn, scope);
+        let steps: Result<Vec<i64>, _> = data.iter().map(noised).collect();
+        Ok(steps?
+            .into_iter()
+            .map(|steps| grid.decimal(steps))
+            .collect())
+    });
+    let measurement = measurement
+        .with_parameter("length", space.length)
+        .with_parameter("digits", grid.digits);
+    described(measurement, &noise)
+}
+
+/// [`add_noise_to_floats`] with the least noise that costs this at this L2 distance.
+///
+/// # Errors
+/// As [`Spend::noise_for`].
+pub fn add_noise_to_floats_spending<L: Spend>(
+    space: FloatVectors,
+    grid: Grid,
+    loss: L,
+    distance: impl Parameter,
+) -> Result<Spending<FloatVectors, L, Vec<Decimal>>, BuildError> {
+    let distance = parameter::sensitivity(distance)?;
+    let noise = loss.noise_for(&space.change(grid, &distance))?;
+    Ok(add_noise_to_floats(space, grid, noise))
+}
+
 /// Sums a value of each record, clamped and rounded to the grid, with noise in grid steps.
 ///
 /// A value that is NaN counts as the lowest one: never an error because of the data. Sensitivity as for
@@ -210,7 +316,6 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use exact::Round;
     use proptest::prelude::*;
 
     #[test]

@@ -97,8 +97,8 @@ fn counted<T, K: Ord>(records: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, i128>
 /// record and does not panic.
 ///
 /// ```
-/// use mechanisms::{keys::histogram_of_keys_spending, spend::epsilon};
-/// use odometer::Records;
+/// use odometry::mechanisms::{keys::histogram_of_keys_spending, spend::epsilon};
+/// use odometry::odometer::Records;
 /// let words = Records::<&'static str>::new();
 /// let counts = histogram_of_keys_spending(words, epsilon("1"), "1e-6", |word| *word)?;
 /// assert!(counts.map().loss(&1)?.delta() <= &"1e-6".parse()?);
@@ -238,8 +238,8 @@ impl Chances {
 /// panic.
 ///
 /// ```
-/// use mechanisms::keys::choose_keys;
-/// use odometer::Records;
+/// use odometry::mechanisms::keys::choose_keys;
+/// use odometry::odometer::Records;
 /// let keys = choose_keys(Records::<u32>::new(), "1", "1e-6", |zip| *zip)?;
 /// assert_eq!(keys.map().loss(&1)?.to_string(), "(1, 0.000001)");
 /// assert!(keys.invoke(vec![90210; 1000])?.contains(&90210));

@@ -16,7 +16,7 @@ pub type Persons<T> = Records<Vec<T>>;
 /// Rows by whose they are, persons in their order.
 ///
 /// ```
-/// let persons = mechanisms::persons::by_person([("ann", 3), ("bob", 1), ("ann", 2)]);
+/// let persons = odometry::mechanisms::persons::by_person([("ann", 3), ("bob", 1), ("ann", 2)]);
 /// assert_eq!(persons, [vec![3, 2], vec![1]]);
 /// ```
 pub fn by_person<U: Ord, T>(rows: impl IntoIterator<Item = (U, T)>) -> Vec<Vec<T>> {
@@ -32,8 +32,8 @@ pub fn by_person<U: Ord, T>(rows: impl IntoIterator<Item = (U, T)>) -> Vec<Vec<T
 /// *Stability:* a person who comes or goes brings at most so many rows.
 ///
 /// ```
-/// use mechanisms::{additive::count_spending, persons::{by_person, rows_per_person}, spend::epsilon};
-/// use odometer::Records;
+/// use odometry::mechanisms::{additive::count_spending, persons::{by_person, rows_per_person}, spend::epsilon};
+/// use odometry::odometer::Records;
 /// let visits = by_person([("ann", 9), ("ann", 10), ("ann", 11), ("bob", 10)]);
 /// let early = count_spending(Records::<u32>::new(), epsilon("0.5"), |hour| *hour < 11)?;
 /// let early = rows_per_person(2)?.measure(&early)?;

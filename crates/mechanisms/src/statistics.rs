@@ -69,8 +69,8 @@ impl Quantile {
 /// nothing but its record and does not panic.
 ///
 /// ```
-/// use mechanisms::statistics::{Quantile, quantile};
-/// use odometer::Records;
+/// use odometry::mechanisms::statistics::{Quantile, quantile};
+/// use odometry::odometer::Records;
 /// let ages = Records::<i64>::new();
 /// let median = quantile(ages, Quantile::MEDIAN, (0..=120).collect(), "0.5", |age| *age)?;
 /// assert_eq!(median.map().loss(&1)?.to_string(), "0.5");
@@ -118,8 +118,8 @@ where
 /// ε per record, exactly. [`SparseVector::margin`] says by how many records it can be off.
 ///
 /// ```
-/// use mechanisms::statistics::{Quantile, clamping_bound};
-/// use odometer::Records;
+/// use odometry::mechanisms::statistics::{Quantile, clamping_bound};
+/// use odometry::odometer::Records;
 /// let bound = clamping_bound(Records::<i64>::new(), Quantile::new(95, 100)?, "0.5", |x| *x)?;
 /// assert_eq!(bound.map().loss(&1)?.to_string(), "0.5");
 /// let bound: i64 = bound.invoke((0..10_000).map(|i| i % 700).collect())?;
@@ -285,8 +285,8 @@ impl Centred {
 /// it is the middle. The author vouches that `value` looks at nothing but its record and does not panic.
 ///
 /// ```
-/// use mechanisms::{additive::Clamp, statistics::mean};
-/// use odometer::Records;
+/// use odometry::mechanisms::{additive::Clamp, statistics::mean};
+/// use odometry::odometer::Records;
 /// let ages = mean(Records::<i64>::new(), Clamp::new(0, 100)?, "1", |age| *age)?;
 /// assert_eq!(ages.map().loss(&1)?.to_string(), "1");
 /// let mean: f64 = ages.invoke((0..10_000).map(|i| i % 80).collect())?;

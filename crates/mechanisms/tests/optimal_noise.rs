@@ -8,9 +8,10 @@ use exact::{Exact, Round};
 use measures::{L1Distance, L2Distance, convert::gaussian_delta};
 use mechanisms::{
     additive::{Clamp, Vectors, add_noise, add_noise_to_vector, sum_spending},
+    decimal::{FloatVectors, Grid, add_noise_to_floats, add_noise_to_floats_spending},
     noise::{ApproxGaussian, Change, Noise},
     samplers::{DiscreteGaussian, DiscreteLaplace, Staircase},
-    spend::{Spend, epsilon, epsilon_delta, staircase},
+    spend::{Spend, epsilon, epsilon_delta, rho, staircase},
 };
 use odometer::Records;
 use proptest::prelude::*;
@@ -199,7 +200,58 @@ fn laplace_noise_for_an_l2_bound_takes_the_smaller_norm() {
     assert_eq!(noise.loss_per_unit().to_string(), "0.2");
 }
 
+/// Two numbers, each on one side of where it is rounded: both change by a step, however close they are.
+#[test]
+fn vectors_of_floats_are_as_private_as_claimed() {
+    let (space, tenths) = (FloatVectors::of_length(2).unwrap(), Grid::new(1).unwrap());
+    let noisy = add_noise_to_floats(space, tenths, geometric(1, 2, 24));
+    for (zero, one, apart) in [
+        ([0.04, 0.04], [0.06, 0.06], "0.03"),
+        ([0.04, 0.0], [0.06, 0.0], "0.02"),
+        ([0.0, 0.0], [0.3, 0.4], "0.51"),
+    ] {
+        let claimed = noisy.map().loss(&exact(apart)).unwrap();
+        let report = audit_answer(&noisy, zero.into(), one.into());
+        holds(&report, claimed.value(), 1e-5);
+    }
+    // As if rounding changed nothing: a third of a step is refuted, and so is one step.
+    let report = audit_answer(&noisy, vec![0.04, 0.04], vec![0.06, 0.06]);
+    let step = geometric(1, 2, 24).loss(&Change::one(&Exact::ONE));
+    assert!(delta(&report, step.value()).0 > 0.0);
+    assert_eq!(noisy.map().loss(&Exact::ZERO).unwrap().to_string(), "0");
+    let fine = Grid::new(6).unwrap();
+    let spent = add_noise_to_floats_spending(space, fine, rho("0.1"), "2.5").unwrap();
+    assert_eq!(
+        spent.map().loss(&exact("2.5")).unwrap(),
+        "0.1".parse().unwrap()
+    );
+    assert!(FloatVectors::of_length(0).is_err());
+    assert!(noisy.invoke(vec![f64::NAN, 0.0]).is_err());
+    assert!(noisy.invoke(vec![0.0]).is_err());
+}
+
 proptest! {
+    /// The norms of rounded vectors are within what the map uses.
+    #[test]
+    fn rounded_vectors_are_as_close_as_the_map_says(
+        pairs in prop::collection::vec((-5.0f64..5.0, -0.3f64..0.3), 1..5),
+        digits in 0u32..4,
+    ) {
+        let space = FloatVectors::of_length(pairs.len()).unwrap();
+        let grid = Grid::new(digits).unwrap();
+        let tiny = DiscreteGaussian::new(ratio(1, 1_000_000)).unwrap();
+        let rounded = |data: Vec<f64>| -> Vec<i64> {
+            let noisy = add_noise_to_floats(space, grid, tiny.clone());
+            noisy.invoke(data).unwrap().iter().map(|x| x.steps).collect()
+        };
+        let (zero, one): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(x, by)| (*x, x + by)).unzip();
+        let apart: f64 = zero.iter().zip(&one).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+        let steps: f64 = rounded(zero).iter().zip(rounded(one)).map(|(x, y)| ((x - y) as f64).powi(2)).sum();
+        let rho = add_noise_to_floats(space, grid, DiscreteGaussian::new(ratio(1, 2)).unwrap());
+        let claimed = rho.map().loss(&Exact::try_from(apart * 1.000001).unwrap()).unwrap();
+        prop_assert!(steps <= claimed.value().to_f64(Round::Up) + 1e-9);
+    }
+
     /// More change never costs less, and what the two theorems say of one number agrees.
     #[test]
     fn delta_grows_with_the_change(by in 1u64..6, numbers in 1u64..6, scale in 4u32..40) {

@@ -5,10 +5,12 @@ mod common;
 use common::*;
 use measures::{PureDp, SymmetricDistance};
 use mechanisms::{
+    additive::add_noise,
+    response::randomized_response,
     samplers::ExponentialChoice,
     selection::{
-        Scores, exponential, exponential_for_epsilon, exponential_zcdp, report_noisy_max,
-        report_noisy_max_for_epsilon, top_k, top_k_zcdp,
+        Scores, best_of_many, exponential, exponential_for_epsilon, exponential_zcdp,
+        report_noisy_max, report_noisy_max_for_epsilon, top_k, top_k_zcdp,
     },
     sparse::{KnownOn, Sensitivity},
 };
@@ -202,4 +204,30 @@ fn the_best_few_are_found() {
     };
     let mean = (0..20).map(found).sum::<usize>() as f64 / 20.0;
     assert!(mean > 7.5, "{mean}");
+}
+
+/// The best of a random number of runs costs three times as much as one, and not as much as one.
+#[test]
+fn the_best_of_many_costs_three_times_one() {
+    let one = randomized_response(probability(3, 4)).unwrap();
+    let best = best_of_many(&one, "0.9").unwrap();
+    let claimed = best.map().loss(&measures::Neighbouring).unwrap();
+    let single = one.map().loss(&measures::Neighbouring).unwrap();
+    assert_eq!(*claimed.value(), single.value().times(3));
+    // Cut off after 13 runs or so.
+    let report = audit_answer(&best, false, true);
+    holds(&report, claimed.value(), 1e-9);
+    assert!(delta(&report, single.value()).0 > 0.0);
+    for bad in ["0", "1", "2", "x"] {
+        assert!(best_of_many(&one, bad).is_err());
+    }
+    // Ten runs of a noisy zero: the largest noise.
+    let noisy = best_of_many(&add_noise(geometric(1, 2, 9)), "0.1").unwrap();
+    let largest = |seed: u8| {
+        noisy
+            .invoke_in(&Root::seeded([seed; 32]), 0.into())
+            .unwrap()
+    };
+    let mean = (0..40).map(largest).sum::<i64>() as f64 / 40.0;
+    assert!((1.0..4.0).contains(&mean), "{mean}");
 }

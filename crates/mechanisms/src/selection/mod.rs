@@ -10,6 +10,7 @@
 //! `min(1, e^(−ε·gap/Δ))`, where the gap to the best of the others moves by at most Δ. Ranges and losses add up along steps of one
 //! unit, which is why the promise is for [`Connected`](odometer::Connected) spaces.
 
+mod best;
 mod top;
 
 use std::marker::PhantomData;
@@ -21,7 +22,10 @@ use measures::{Epsilon, Measure, Number, PureDp, Rho, Scale, Zcdp};
 use odometer::{Measurement, Space};
 use queryable::{AskError, coins::Distribution};
 
-pub use self::top::{top_k, top_k_zcdp};
+pub use self::{
+    best::best_of_many,
+    top::{top_k, top_k_zcdp},
+};
 use crate::{
     error::BuildError,
     parameter::{self, Parameter, positive},

@@ -72,9 +72,9 @@ where
 /// started unit of distance, an equal part for each choice, by composition.
 ///
 /// ```
-/// use mechanisms::{selection::{Scores, top_k}, sparse::Sensitivity};
-/// use measures::SymmetricDistance;
-/// use odometer::Records;
+/// use odometry::mechanisms::{selection::{Scores, top_k}, sparse::Sensitivity};
+/// use odometry::measures::SymmetricDistance;
+/// use odometry::odometer::Records;
 /// let count = |votes: &Vec<usize>, i| votes.iter().filter(|v| **v == i).count() as i64;
 /// let tally = Scores::moving(5, Sensitivity::of_counts::<SymmetricDistance>(), count)?;
 /// let best = top_k(Records::new(), tally, 2, "1")?;

@@ -1,0 +1,67 @@
+//! The best of what a measurement says when it is run again and again, with random stopping (\[LT19\]): hyperparameters, models, seeds.
+
+use std::sync::Arc;
+
+use dashu_int::UBig;
+use dashu_ratio::RBig;
+use measures::{Epsilon, PureDp};
+use odometer::{Measurement, Space};
+use queryable::AskError;
+
+use crate::{
+    error::BuildError,
+    parameter::{Parameter, positive},
+    samplers::Geometric,
+};
+
+/// The largest answer of a random number of runs: after each run it stops with probability `stop`, so that there are `1/stop` runs on
+/// average. Put the score first in the answer, and what to choose after it.
+///
+/// *Loss:* three times that of one run, however many there are. *Proof* (as in \[LT19\], for answers in any total order). Let `p` be the probability
+/// of an answer in one run, and `a`, `b` those of a larger one, and of one at least as large. The largest of a geometric number of runs is this
+/// answer with probability `stop·p/((stop + (1 − stop)·a)·(stop + (1 − stop)·b))`; each of `p`, `a` and `b` changes by a factor of `e^ε` at the most.
+///
+/// ```
+/// use odometry::mechanisms::{additive::count_spending, selection::best_of_many, spend::epsilon};
+/// use odometry::odometer::Records;
+/// let noisy = count_spending(Records::<u8>::new(), epsilon("0.1"), |_| true)?;
+/// let most = best_of_many(&noisy, "0.1")?; // ten runs, about
+/// assert_eq!(most.map().loss(&1)?.to_string(), "0.3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`], [`BuildError::OutOfRange`] for a probability that is not between
+/// 0 and 1.
+pub fn best_of_many<S, A>(
+    measurement: &Measurement<S, PureDp, A>,
+    stop: impl Parameter,
+) -> Result<Measurement<S, PureDp, A>, BuildError>
+where
+    S: Space,
+    A: Ord + 'static,
+{
+    let stop = positive("the probability to stop", stop)?;
+    if stop >= RBig::ONE {
+        let what = "the probability to stop";
+        return Err(BuildError::out_of_range(what, "below 1", stop));
+    }
+    let more = Geometric::with_ratio(RBig::ONE - &stop)?;
+    let (inner, one) = (measurement.clone(), measurement.map().clone());
+    let space = measurement.space().clone();
+    let map = space.map(PureDp, move |d_in| {
+        Ok(Epsilon::new(one.loss(d_in)?.value().times(3)))
+    });
+    let (name, ratio) = more.parameter();
+    let best = Measurement::new("best of many", space, map, move |data: &Arc<_>, scope| {
+        // Drawn first: what was seen does not decide when to stop.
+        let mut left = scope.draw(&more)?;
+        let mut best = inner.run(data, scope)?;
+        while !left.is_zero() {
+            left -= UBig::ONE;
+            best = inner.run(data, scope)?.max(best);
+        }
+        Ok::<A, AskError>(best)
+    });
+    Ok(best.with_parameter(name, ratio))
+}
