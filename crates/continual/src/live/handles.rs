@@ -100,7 +100,7 @@ impl<K, U, Q, A> Default for Parts<K, U, Q, A> {
 
 impl<K: Hash + Eq, U, Q, A> Parts<K, U, Q, A> {
     fn shard(&self, key: &K) -> &ByKey<K, U, Q, A> {
-        &self.by_key[self.hasher.hash_one(key) as usize % SHARDS].0
+        &self.by_key[self.hasher.hash_one(key) as usize % self.by_key.len()].0
     }
 
     fn find(&self, key: &K) -> Option<Part<U, Q, A>> {

@@ -61,7 +61,7 @@ impl<X: Hash + Eq> Table<X> {
     }
 
     fn shard(&self, unit: &X) -> &Mutex<Shard<X>> {
-        &self.shards[self.hasher.hash_one(unit) as usize % SHARDS].0
+        &self.shards[self.hasher.hash_one(unit) as usize % self.shards.len()].0
     }
 
     /// Counts an update of this unit to a part that fits into these slots, the best first; or says why not.
