@@ -5,12 +5,13 @@ fn main() {}
 
 #[cfg(unix)]
 fn main() {
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 7] = [
         ("children_and_grandchildren_are_other_processes", processes),
         ("a_forked_root_refuses_and_the_parent_goes_on", roots),
         ("a_forked_machine_is_neither_asked_nor_halted", machines),
         ("a_step_that_forks_draws_and_spawns_no_more", steps),
         ("a_forked_session_refuses_uncharged", sessions),
+        ("a_forked_ledger_is_neither_opened_nor_written", ledgers),
         ("roots_made_after_the_fork_work", after),
     ];
     for (name, test) in tests {
@@ -28,6 +29,7 @@ mod cases {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use fork_count::Process;
+    use ledger::{Ledger, LedgerError};
     use measures::{Basic, PrivacyMap, PureDp};
     use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, SnapshotError};
     use queryable::coins::Uniform;
@@ -184,6 +186,39 @@ mod cases {
         assert_eq!(session.remaining(1).unwrap(), Some("0.5".parse().unwrap()));
         nested.launch(&noise).unwrap();
         assert_eq!(session.remaining(1).unwrap(), Some("0".parse().unwrap()));
+    }
+
+    /// A forked process has a copy of all accounts, and the file with its lock.
+    pub fn ledgers() {
+        let path = std::env::temp_dir().join(format!("odometry-fork-{}.redb", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        let records = Records::<bool>::new();
+        let map = PrivacyMap::per_record(PureDp, "0.5").unwrap();
+        let query = Measurement::new("query", records, map, |_, _| Ok(()));
+        let odometer = Odometer::new(records, Basic::new(PureDp));
+        let open = |ledger: &Ledger| odometer.filter_on(ledger.books(), 1, "1", vec![true]);
+        let ledger = Ledger::open(&path).unwrap();
+        let session = open(&ledger).unwrap();
+        session.launch(&query).unwrap();
+        let (head, mut held) = (ledger.head(), Some((ledger, session)));
+        fork(|| {
+            let (ledger, session) = held.take().unwrap();
+            assert_eq!(open(&ledger).err(), Some(OpenError::Unusable(FORKED)));
+            let launched = session.request("again").launch(&query).err();
+            assert_eq!(launched, Some(LaunchError::Unusable(FORKED)));
+            assert!(matches!(ledger.checkpoint(), Err(LedgerError::Commit(_))));
+            assert!(ledger.verify().is_err());
+            drop((ledger, session));
+        });
+        let (ledger, session) = held.take().unwrap();
+        session.launch(&query).unwrap();
+        assert!(session.launch(&query).is_err());
+        assert_eq!(ledger.verify().unwrap().seq, head.seq + 1);
+        drop((ledger, session));
+        let ledger = Ledger::open(&path).unwrap();
+        assert_eq!(ledger.verify().unwrap().seq, head.seq + 1);
+        assert!(open(&ledger).unwrap().launch(&query).is_err());
+        std::fs::remove_file(&path).unwrap();
     }
 
     pub fn after() {

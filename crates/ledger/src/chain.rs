@@ -51,7 +51,8 @@ impl Walk {
     /// Behind this record, which is believed.
     pub const fn after(receipt: &Receipt) -> Self {
         Self {
-            next: receipt.seq + 1,
+            // A number that nobody reaches, whatever a damaged record says.
+            next: receipt.seq.saturating_add(1),
             before: receipt.hash,
         }
     }

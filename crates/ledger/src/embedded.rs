@@ -2,12 +2,13 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io, mem,
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
 
+use fork_count::Process;
 use redb::{
     Builder, Database, DatabaseError, Key, ReadOnlyTable, ReadableDatabase, ReadableTable,
     ReadableTableMetadata, StorageBackend, StorageError, TableDefinition, TableError, Value,
@@ -30,7 +31,19 @@ const CACHE: usize = 64 << 20;
 /// Records in one file, a `redb` database. The file is locked while it is open: another process, or another opener in this
 /// one, gets [`OpenStoreError::InUse`].
 pub struct Embedded {
-    database: Database,
+    /// Until it is dropped.
+    database: Option<Database>,
+    /// A forked process has the file and its lock as well, and would write into what this one writes.
+    process: Process,
+}
+
+/// In a forked process it is not even closed: that would write.
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        if !self.process.is_current() {
+            mem::forget(self.database.take());
+        }
+    }
 }
 
 /// Why a file cannot be used as a store.
@@ -113,10 +126,19 @@ impl Embedded {
         // A damaged file must not bring the process down.
         match catch_unwind(AssertUnwindSafe(open)) {
             Ok(database) => Ok(Self {
-                database: database?,
+                database: Some(database?),
+                process: Process::current(),
             }),
             Err(_) => Err(Problem::Wrong("its pages are damaged".into())),
         }
+    }
+
+    /// The database, for the process that has opened it.
+    fn database(&self) -> Result<&Database, Cause> {
+        let database = self.database.as_ref();
+        database
+            .filter(|_| self.process.is_current())
+            .ok_or(Cause::Forked)
     }
 
     /// Writes the record that every ledger begins with.
@@ -138,7 +160,8 @@ impl Embedded {
     }
 
     fn write(&self, batch: &[Frame]) -> Result<(), StoreError> {
-        let mut transaction = self.database.begin_write().map_err(not_written)?;
+        let database = self.database().map_err(StoreError::NotWritten)?;
+        let mut transaction = database.begin_write().map_err(not_written)?;
         // Analysts choose names, so they choose bytes: with one phase, bytes that look like a commit could be taken for one.
         transaction.set_two_phase_commit(true);
         {
@@ -231,7 +254,8 @@ impl Embedded {
         look: impl FnOnce(ReadOnlyTable<K, V>) -> Result<T, StorageError>,
     ) -> Result<Option<T>, StoreError> {
         let looked = catch_unwind(AssertUnwindSafe(|| {
-            let transaction = self.database.begin_read().map_err(unreadable)?;
+            let database = self.database().map_err(StoreError::Unreadable)?;
+            let transaction = database.begin_read().map_err(unreadable)?;
             match transaction.open_table(table) {
                 Ok(table) => look(table).map(Some).map_err(unreadable),
                 Err(TableError::TableDoesNotExist(_)) => Ok(None),

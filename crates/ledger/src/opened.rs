@@ -55,7 +55,8 @@ pub(crate) struct Inner {
     pub(crate) log: Log,
     /// Locked before the log is, and never while something is waited for.
     pub(crate) book: Mutex<Book>,
-    anchor: Option<PathBuf>,
+    /// Locked while it is written: two writers would mix their lines, or the older one would come last.
+    anchor: Option<Mutex<PathBuf>>,
 }
 
 /// What has been staged so far amounts to this.
@@ -113,7 +114,7 @@ impl Ledger {
         let inner = Arc::new(Inner {
             log: Log::after(head, store),
             book: Mutex::new(book),
-            anchor,
+            anchor: anchor.map(Mutex::new),
         });
         Ok(Self {
             books: Books::new(Writer(inner.clone())),
@@ -180,7 +181,10 @@ impl Ledger {
     /// [`LedgerError::AnchorFile`].
     pub fn write_anchor(&self) -> Result<(), LedgerError> {
         match &self.inner.anchor {
-            Some(path) => anchor::write(path, &self.head()).map_err(|error| at(path, &error)),
+            Some(path) => {
+                let path = lock(path);
+                anchor::write(&*path, &self.head()).map_err(|error| at(&path, &error))
+            }
             None => Ok(()),
         }
     }

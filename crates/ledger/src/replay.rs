@@ -39,7 +39,10 @@ fn before(store: &dyn Store, seq: u64) -> Result<Walk, LedgerError> {
     let mut found = Err(Flaw::Missing);
     store.read(before, &mut |at, bytes| {
         if at == before {
-            found = Frame::parse(bytes).map(|frame| frame.receipt());
+            found = Frame::parse(bytes).and_then(|frame| match frame.seq() {
+                seq if seq == before => Ok(frame.receipt()),
+                found => Err(Flaw::Misplaced { found }),
+            });
         }
         ControlFlow::Break(())
     })?;

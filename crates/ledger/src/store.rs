@@ -77,6 +77,9 @@ pub enum Cause {
     /// The operating system or the server says this.
     #[error("{0}")]
     System(String),
+    /// It was opened in the process from which this one was forked.
+    #[error("it was opened before a fork, in the parent process, which alone may use it")]
+    Forked,
     /// The store's own code panicked.
     #[error("the store panicked")]
     Panicked,

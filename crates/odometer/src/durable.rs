@@ -73,6 +73,8 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             quota: self.most_measurements(),
             messages: self.most_messages(),
             parent: None,
+            through: None,
+            placed: None,
         }
     }
 

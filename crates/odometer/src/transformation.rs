@@ -112,6 +112,11 @@ impl<S: Space, T: Space> Transformation<S, T> {
         (self.0.stability)(d_in)
     }
 
+    /// Tells it and its clones apart from others while they are alive.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0.stability).cast::<()>().addr()
+    }
+
     /// The data after. For use inside a measurement's function, whose own map must cover it, failures included; nothing
     /// stops if it fails here.
     ///

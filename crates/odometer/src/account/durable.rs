@@ -83,7 +83,14 @@ impl<'a> Drafting<'a> {
     fn refused(&self, error: LaunchError) -> LaunchError {
         let told = match self.halted.take() {
             Some(staged) => staged.and_then(Drafted::wait).map(drop),
-            None if matches!(error, LaunchError::Halted { .. }) => self.books.flush(),
+            // Somebody else has staged what it tells, perhaps only just.
+            None if matches!(
+                error,
+                LaunchError::Halted { .. } | LaunchError::AlreadyCharged { .. }
+            ) =>
+            {
+                self.books.flush()
+            }
             None => Ok(()),
         };
         told.err().map_or(error, LaunchError::from)

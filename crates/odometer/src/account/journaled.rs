@@ -1,7 +1,10 @@
 //! Accounts on a journal: their place and their terms, what is written down of a launch, and how an account is put back where
 //! it was.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use measures::{Distance as _, Loss as _, Measure as _, Metric, Name, Tallied};
 use queryable::guarded;
@@ -12,8 +15,8 @@ use crate::{
     account::{Account, Cap},
     error::{LaunchError, OpenError},
     journal::{
-        AccountTerms, Books, JournalError, Opening, Past, Place, Posting, Relation, Run, Segment,
-        Terms,
+        AccountTerms, Books, JournalError, MAX_KEY_DEPTH, Opening, Past, Place, Posting, Relation,
+        Run, Segment, Terms,
     },
     sync::{Mutex, MutexGuard, Ordering, lock},
 };
@@ -24,6 +27,8 @@ pub(crate) struct Journaled<MI: Metric> {
     pub(crate) place: Place,
     /// At which distances charges are written down, the cap's first.
     pub(crate) distances: Vec<MI::Distance>,
+    /// Which transformation its data come from, if they do: its launches are paid for by that one's stability map.
+    through: Option<usize>,
     /// Under a sequential account, held from before a launch is settled until its function runs: otherwise the next launch
     /// moves the turn while this one waits to be written down, and it is charged and never runs.
     gate: Mutex<()>,
@@ -48,6 +53,10 @@ pub(crate) struct Made<MI: Metric, R: Tallied> {
     /// How many messages a launch answers at the most, where communication must be finite.
     pub(crate) messages: u64,
     pub(crate) parent: Option<Parent<MI, R::Child>>,
+    /// Tells transformations apart while they are alive, where the data come from one.
+    pub(crate) through: Option<usize>,
+    /// Where to note the place on a ledger, before anybody can launch.
+    pub(crate) placed: Option<Arc<OnceLock<u64>>>,
 }
 
 impl<MI: Metric, R: Tallied> Made<MI, R> {
@@ -59,6 +68,7 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
             quota,
             messages,
             parent,
+            ..
         } = self;
         let account = Account::new(label, rule, cap, quota, parent)?;
         Ok(account.answering_at_most(messages))
@@ -66,16 +76,21 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
 
     /// The account at this spot: the one that is open, or a new one with everything charged that was charged before.
     pub(crate) fn account_on(self, spot: Spot<'_, MI>) -> Result<Arc<Account<MI, R>>, OpenError> {
+        let (through, placed) = (self.through, self.placed.clone());
         let account = self.account()?;
         let opening = account.opening(&spot)?;
         let Spot {
             books, distances, ..
         } = spot;
-        books.open(&opening, |place, past| {
+        let account = books.open(&opening, |place, past| {
+            if let Some(placed) = &placed {
+                let _ = placed.set(u64::from(place.0));
+            }
             let journaled = Journaled {
                 books: books.clone(),
                 place,
                 distances,
+                through,
                 gate: Mutex::new(()),
             };
             let account = Account {
@@ -85,7 +100,18 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
             let restored = guarded(|| account.restore(&past)).map_err(|_| panicked(&account))?;
             restored?;
             Ok(account)
-        })
+        })?;
+        let opened = account.journaled();
+        if opened.is_some_and(|opened| opened.through != through) {
+            // Its launches would read the data after one, and be paid for by the stability map of the other.
+            return Err(JournalError::OtherTerms {
+                path: account.label.to_string(),
+                stored: "another transformation, and is open".into(),
+                asked: "this one (a clone of the first is the same)".into(),
+            }
+            .into());
+        }
+        Ok(account)
     }
 }
 
@@ -114,6 +140,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         {
             let what = "a session on a ledger".into();
             return Err(JournalError::Unnamed { what }.into());
+        }
+        if matches!(segment, Segment::Key(key) if !key.within(MAX_KEY_DEPTH)) {
+            let why = format!("the key of a part is a list in more than {MAX_KEY_DEPTH} others");
+            return Err(JournalError::Unsupported(why).into());
         }
         let terms = guarded(|| self.terms(spot)).map_err(|_| panicked(self))??;
         Ok(Opening {

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
+use fork_count::Process;
 use queryable::{AskError, Root, guarded};
 
 use crate::{
@@ -44,6 +45,8 @@ pub struct Books(Arc<Inner>);
 
 struct Inner {
     journal: Box<dyn Journal>,
+    /// Whose accounts these are: a forked process has copies of them, and would spend their budgets again.
+    process: Process,
     /// Coins for tests; otherwise the operating system's.
     coins: Option<Root>,
     open: Mutex<HashMap<Place, Weak<dyn Any + Send + Sync>>>,
@@ -67,6 +70,7 @@ impl Books {
     fn with_coins(journal: Box<dyn Journal>, coins: Option<Root>) -> Self {
         Self(Arc::new(Inner {
             journal,
+            process: Process::current(),
             coins,
             open: Mutex::new(HashMap::new()),
             groups: Mutex::new(HashMap::new()),
@@ -74,7 +78,11 @@ impl Books {
         }))
     }
 
+    /// Coins for a root session. Asked before anything is locked, and by nobody in a forked process.
     pub(crate) fn root(&self) -> Result<Root, AskError> {
+        if !self.0.process.is_current() {
+            return Err(AskError::Forked);
+        }
         match &self.0.coins {
             Some(root) => Ok(root.clone()),
             None => Root::from_os(),

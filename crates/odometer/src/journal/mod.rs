@@ -18,7 +18,7 @@ pub(crate) use self::books::Drafted;
 pub use self::{
     books::Books,
     memory::Memory,
-    path::{DurableKey, Key, Path, Segment},
+    path::{DurableKey, Key, MAX_KEY_DEPTH, Path, Segment},
     record::{
         AccountTerms, CompositorTerms, NewBudget, Opening, PartitionTerms, Place, Posted, Posting,
         Record, Relation, Settlement, Step, Terms,

@@ -31,6 +31,9 @@ pub enum Segment {
     Key(Key),
 }
 
+/// In how many lists a [`Key`] may be: whatever is written down must be read again, by readers that go no deeper than they can.
+pub const MAX_KEY_DEPTH: u8 = 32;
+
 /// The key of a part, as it is written down: it has a type, so that the text `"1"` is not the number 1.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Key {
@@ -49,6 +52,18 @@ pub enum Key {
 pub trait DurableKey {
     /// What is written down.
     fn key(&self) -> Key;
+}
+
+impl Key {
+    /// Is everything in it in at most so many lists?
+    pub(crate) fn within(&self, depth: u8) -> bool {
+        match self {
+            Self::List(keys) => depth
+                .checked_sub(1)
+                .is_some_and(|left| keys.iter().all(|key| key.within(left))),
+            Self::Text(_) | Self::Whole(_) | Self::Bool(_) => true,
+        }
+    }
 }
 
 impl Path {

@@ -15,6 +15,7 @@ use queryable::{AskError, Fuse, guarded};
 
 use crate::{
     account::bill::{Bill, GroupId, PartBill, Step, Units, sizes},
+    account::journaled::Made,
     account::link::Link,
     collection::{Collection, Partible},
     error::OpenError,
@@ -263,7 +264,7 @@ where
     /// session's quota.
     pub fn part(&self, key: K) -> Result<Session<PartOf<S>, R>, OpenError> {
         self.session.openable()?;
-        // On a ledger, a part's number is its place, which is known when its account is open.
+        // On a ledger, a part's number is its place, which is known before anybody has its account.
         let known = Arc::new(OnceLock::new());
         let number = self.number(&key)?;
         let spot = self.spot(&key)?;
@@ -306,14 +307,11 @@ where
             })
         });
         let rule = self.session.rule().clone();
-        let made = self.session.made(None, rule, Arc::new(link));
-        let session = self
-            .session
-            .child(PartOf::<S>::default(), data, made, spot)?;
-        if let Some(journaled) = session.account().journaled() {
-            let _ = known.set(u64::from(journaled.place.0));
-        }
-        Ok(session)
+        let made = Made {
+            placed: Some(known),
+            ..self.session.made(None, rule, Arc::new(link))
+        };
+        self.session.child(PartOf::<S>::default(), data, made, spot)
     }
 
     /// Where the part with this key is on the ledger. Keys are written by foreign code.

@@ -124,7 +124,10 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let (before, transform) = (self.data.clone(), transformation.clone());
         let fuse = self.fuse.clone();
         let data = Data::derived(move || transform.apply_under(Some(&fuse), before.get()?));
-        let made = self.made(name, self.account.rule.clone(), Arc::new(link));
+        let made = Made {
+            through: Some(transformation.address()),
+            ..self.made(name, self.account.rule.clone(), Arc::new(link))
+        };
         let spot = self.spot(name, Relation::Transformed, |d_in| {
             guarded(|| transformation.stability(d_in)).ok()?.ok()
         })?;
@@ -145,6 +148,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
             quota: self.quota(),
             messages: DEFAULT_MESSAGES,
             parent: Some(payer),
+            through: None,
+            placed: None,
         }
     }
 

@@ -105,6 +105,8 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             quota,
             messages: DEFAULT_MESSAGES,
             parent: Some(session.payer()),
+            through: None,
+            placed: None,
         };
         session.child(session.space().clone(), session.data().clone(), made, spot)
     }
