@@ -6,6 +6,7 @@ use exact::Exact;
 use crate::AccountantError;
 use crate::direction::Direction;
 use crate::mechanism::Mechanism;
+use crate::promised::Countable;
 
 /// Mechanisms that are fixed in advance, and what they reveal together.
 ///
@@ -36,9 +37,25 @@ impl Accountant {
         Accountant::default()
     }
 
-    /// With `count` more runs of this mechanism, each with its own coins.
+    /// With `count` more runs of this, each with its own coins: a [`Mechanism`], or a measurement at distance 1 (by reference;
+    /// then there may be an error).
+    ///
+    /// ```
+    /// use odometry::accountant::Accountant;
+    /// use odometry::mechanisms::{additive::count, samplers::DiscreteLaplace};
+    /// use odometry::prelude::*;
+    /// let adults = count(Records::<u8>::new(), DiscreteLaplace::new(10)?, |age| *age >= 18);
+    /// let together = Accountant::new().add(&adults, 1000)?;
+    /// // By its ε alone, randomized response is the worst case; for a count it is the case.
+    /// assert!(together.epsilon(&"1e-6".parse()?)? < "19.3447".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn add(mut self, mechanism: Mechanism, count: u64) -> Accountant {
+    pub fn add<C: Countable>(self, mechanism: C, count: u64) -> C::Made {
+        mechanism.add_to(self, count)
+    }
+
+    pub(crate) fn with(mut self, mechanism: Mechanism, count: u64) -> Accountant {
         if count > 0 {
             self.items.push((mechanism, count));
         }

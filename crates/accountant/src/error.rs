@@ -17,6 +17,24 @@ pub enum AccountantError {
         /// Its range.
         expected: &'static str,
     },
+    /// Nothing is known of how a measurement's loss is distributed.
+    #[error(
+        "how the loss of {mechanism} is distributed is not known at distance {distance}: convert it to (ε, δ), or add a `Mechanism`"
+    )]
+    Unknown {
+        /// What it is called.
+        mechanism: String,
+        /// The distance.
+        distance: String,
+    },
+    /// A measurement's own map failed.
+    #[error("{mechanism}: {source}")]
+    Map {
+        /// What it is called.
+        mechanism: String,
+        /// What the map said.
+        source: measures::MapError,
+    },
     /// More mechanisms than can be counted.
     #[error("more than 2^63 mechanisms cannot be counted; add fewer")]
     TooMany,

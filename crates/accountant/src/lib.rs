@@ -31,6 +31,7 @@
 //! - A [`Mechanism`] is known by a pair of laws that dominates it; the constructors take exact parameters.
 //! - An [`Accountant`] composes mechanisms with counts: [`epsilon`](Accountant::epsilon), [`delta`](Accountant::delta),
 //!   [`curve`](Accountant::curve).
+//! - A [`PairMap`] is what a measurement knows of its pair beside its own map; [`Paired`] measures have a pair for every loss.
 //! - [`calibrate`](Accountant::calibrate) finds the noise for a budget, [`runs`](Accountant::runs) the number of runs.
 //! - [`CertifiedApprox`], [`CertifiedPure`] and [`CertifiedProfile`] are rules for compositors.
 //! - [`compare`](fn@compare) shows all rules side by side, the accountant's bound among them.
@@ -48,6 +49,7 @@ mod failure;
 mod laws;
 mod mechanism;
 mod numbers;
+mod promised;
 #[cfg(test)]
 mod reference;
 mod rule;
@@ -56,4 +58,5 @@ pub use accountant::Accountant;
 pub use compare::compare;
 pub use error::AccountantError;
 pub use mechanism::Mechanism;
+pub use promised::{Countable, PairMap, Paired};
 pub use rule::{CertifiedApprox, CertifiedProfile, CertifiedPure};

@@ -45,6 +45,7 @@ mod measure;
 mod metric;
 mod name;
 mod profile;
+mod promise;
 mod pure;
 mod renyi;
 mod rules;
@@ -69,6 +70,7 @@ pub use metric::{
 };
 pub use name::Name;
 pub use profile::{Profile, ProfileDp};
+pub use promise::Promise;
 pub use pure::{Epsilon, PureDp};
 pub use renyi::{Orders, RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon};
 pub use rules::adaptive::{Additive, Basic};

@@ -7,7 +7,7 @@ use odometer::{Any, Collection as _, Measurement, OfRecords, Space};
 
 use crate::{
     error::BuildError,
-    noise::{Change, Noise, described, noisy},
+    noise::{Change, Noise, noisy, promised},
     records::histogram_change,
     spend::Spend,
 };
@@ -33,7 +33,7 @@ pub fn add_noise<N: Noise>(noise: N) -> Measurement<Any<i64, AbsoluteDistance>, 
     let measurement = Measurement::new("noise", space, map, move |data, scope| {
         noisy(i128::from(**data), &drawn, scope)
     });
-    described(measurement, &noise)
+    promised(measurement, &noise, Change::one)
 }
 
 /// All vectors of integers with one length. The length is public.
@@ -118,7 +118,10 @@ pub fn add_noise_to_vector<N: Noise, MI: VectorMetric>(
             .map(|&value| noisy(i128::from(value), &drawn, scope))
             .collect()
     });
-    described(measurement.with_parameter("length", length), &noise)
+    let measurement = measurement.with_parameter("length", length);
+    promised(measurement, &noise, move |d_in: &Exact| {
+        MI::change(d_in, length)
+    })
 }
 
 /// Counts the records that satisfy a predicate, with noise.
@@ -144,14 +147,15 @@ where
     S: OfRecords,
     N: Noise,
 {
-    let map = noise.map(|d_in| Change::one(&Exact::from(*d_in)));
+    let change = |d_in: &u32| Change::one(&Exact::from(*d_in));
+    let map = noise.map(change);
     let drawn = noise.clone();
     let measurement = Measurement::new("count", space, map, move |data, scope| {
         let mut count = 0;
         data.each(&mut |record| count += i128::from(predicate(record)));
         noisy(count, &drawn, scope)
     });
-    described(measurement.with_parameter("sensitivity", 1), &noise)
+    promised(measurement.with_parameter("sensitivity", 1), &noise, change)
 }
 
 /// [`count`] with the least noise that costs this at distance 1.
@@ -242,16 +246,18 @@ where
     N: Noise,
 {
     let sensitivity = bounds.sensitivity::<S::Metric>();
-    let map = noise.map(move |d_in| Change::one(&Exact::from(*d_in).times(sensitivity)));
+    let change = move |d_in: &u32| Change::one(&Exact::from(*d_in).times(sensitivity));
+    let map = noise.map(change);
     let drawn = noise.clone();
     let measurement = Measurement::new("sum", space, map, move |data, scope| {
         let mut sum = 0;
         data.each(&mut |record| sum += i128::from(bounds.clamp(value(record))));
         noisy(sum, &drawn, scope)
     });
-    described(
+    promised(
         measurement.with_parameter("sensitivity", sensitivity),
         &noise,
+        change,
     )
 }
 
@@ -304,7 +310,8 @@ where
     if bins == 0 {
         return Err(BuildError::Empty { what: "the bins" });
     }
-    let map = noise.map(|d_in| histogram_change::<S::Metric>(*d_in));
+    let change_at = |d_in: &u32| histogram_change::<S::Metric>(*d_in);
+    let map = noise.map(change_at);
     let drawn = noise.clone();
     let measurement = Measurement::new("histogram", space, map, move |data, scope| {
         let mut counts = vec![0i128; bins];
@@ -323,7 +330,7 @@ where
         .with_parameter("bins", bins)
         .with_parameter("L1 sensitivity", change.l1)
         .with_parameter("squared L2 sensitivity", change.l2_squared);
-    Ok(described(measurement, &noise))
+    Ok(promised(measurement, &noise, change_at))
 }
 
 /// [`histogram`] with the least noise that costs this at distance 1.

@@ -13,7 +13,7 @@ use odometer::{Measurement, OfRecords, Space};
 use crate::{
     additive::Spending,
     error::BuildError,
-    noise::{Change, Noise, described, noisy},
+    noise::{Change, Noise, noisy, promised},
     parameter::{self, Parameter},
     spend::Spend,
 };
@@ -170,12 +170,14 @@ pub fn add_noise_on_grid<N: Noise>(
     grid: Grid,
     noise: N,
 ) -> Measurement<FiniteFloats, N::Measure, Decimal> {
-    let map = noise.map(move |d_in| Change::one(&grid.steps_apart(d_in)));
+    let change = move |d_in: &Exact| Change::one(&grid.steps_apart(d_in));
+    let map = noise.map(change);
     let drawn = noise.clone();
     let measurement = Measurement::new("noise on a grid", FiniteFloats, map, move |data, scope| {
         noisy(i128::from(grid.round(**data)), &drawn, scope).map(|steps| grid.decimal(steps))
     });
-    described(measurement.with_parameter("digits", grid.digits), &noise)
+    let measurement = measurement.with_parameter("digits", grid.digits);
+    promised(measurement, &noise, change)
 }
 
 /// All vectors of finite 64-bit floats with one length, with their L2 distance. The length is public.
@@ -250,7 +252,8 @@ pub fn add_noise_to_floats<N: Noise>(
     grid: Grid,
     noise: N,
 ) -> Measurement<FloatVectors, N::Measure, Vec<Decimal>> {
-    let map = noise.map(move |d_in| space.change(grid, d_in));
+    let change = move |d_in: &Exact| space.change(grid, d_in);
+    let map = noise.map(change);
     let drawn = noise.clone();
     let measurement = Measurement::new("vector noise on a grid", space, map, move |data, scope| {
         let noised = |x: &f64| noisy(i128::from(grid.round(*x)), &drawn, scope);
@@ -263,7 +266,7 @@ pub fn add_noise_to_floats<N: Noise>(
     let measurement = measurement
         .with_parameter("length", space.length)
         .with_parameter("digits", grid.digits);
-    described(measurement, &noise)
+    promised(measurement, &noise, change)
 }
 
 /// [`add_noise_to_floats`] with the least noise that costs this at this L2 distance.

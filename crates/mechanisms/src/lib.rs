@@ -12,6 +12,7 @@
 //! - [`histogram`]: a statistic of columns (the largest, a quantile) while rows arrive, built from these; charged once.
 //! - [`cores`]: the core numbers of a graph, by a local protocol.
 //!
+//! - [`sampling`]: measurements on a Poisson sample of the records.
 //! - [`spend`], [`calibrate`](mod@calibrate): noise for a loss instead of a scale, for one mechanism and for a pipeline.
 //!
 //! Parameters are decimal text, integers or exact numbers ([`Parameter`]). Bad parameters are refused when a mechanism is built ([`BuildError`]); nothing fails later because of the data. The
@@ -35,6 +36,7 @@ pub mod persons;
 pub mod records;
 pub mod response;
 pub mod samplers;
+pub mod sampling;
 pub mod selection;
 mod sensitivity;
 pub mod sparse;

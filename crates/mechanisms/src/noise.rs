@@ -1,5 +1,6 @@
 //! What additive noise has to tell about itself: its law, and what it makes of a change of the numbers it is added to.
 
+use accountant::{Mechanism, PairMap};
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
@@ -75,6 +76,22 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// A pair that dominates the noise when the vector changes by at most this much, if one is known: what an
+    /// [accountant](accountant::Accountant) composes. Rounded up, and monotone.
+    fn pair(&self, change: &Change) -> Option<Mechanism> {
+        let _ = change;
+        None
+    }
+
+    /// The pairs of a vector that changes by at most `change(d_in)`.
+    fn pairs<MI: Metric>(
+        &self,
+        change: impl Fn(&MI::Distance) -> Change + Send + Sync + 'static,
+    ) -> PairMap<MI> {
+        let noise = self.clone();
+        PairMap::new(move |d_in| noise.pair(&change(d_in)))
+    }
+
     /// The privacy map of a vector that changes by at most `change(d_in)`.
     fn map<MI: Metric>(
         &self,
@@ -97,6 +114,12 @@ impl Noise for DiscreteLaplace {
 
     fn loss(&self, change: &Change) -> Epsilon {
         Epsilon::new(product(&change.l1, self.rate()))
+    }
+
+    /// Of one coordinate, its own: every `P(Y ≥ k) − γ·P(Y ≥ k + d)` grows with `d`, and the largest of them is δ.
+    fn pair(&self, change: &Change) -> Option<Mechanism> {
+        let scale = Exact::from_rational(&(RBig::ONE / self.rate()), Round::Down).ok()?;
+        Mechanism::discrete_laplace(one_coordinate(change)?, scale).ok()
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
@@ -135,6 +158,12 @@ fn product(change: &Exact, rate: &RBig) -> Exact {
         .unwrap_or(Exact::INFINITY)
 }
 
+/// How much the one coordinate that changes does, as a whole number; `None` where several may.
+fn one_coordinate(change: &Change) -> Option<u64> {
+    let by = change.l1.to_rational().filter(|_| change.one_coordinate)?;
+    u64::try_from(by.ceil()).ok()
+}
+
 /// ρ = (L2 change)²/2σ², rounded up (\[CKS20\] Thm 4 and 14). There is no Gaussian-DP claim: for
 /// small σ the discrete Gaussian is less private than the continuous one.
 impl Noise for DiscreteGaussian {
@@ -146,6 +175,12 @@ impl Noise for DiscreteGaussian {
 
     fn loss(&self, change: &Change) -> Rho {
         Rho::new(product(&change.l2_squared, self.rate()))
+    }
+
+    /// Of one coordinate, its own, as for [`DiscreteLaplace`].
+    fn pair(&self, change: &Change) -> Option<Mechanism> {
+        let variance = self.variance();
+        Mechanism::discrete_gaussian_of_variance(one_coordinate(change)?, variance).ok()
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
@@ -299,6 +334,10 @@ impl Noise for ApproxGaussian {
         EpsilonDelta::saturating(self.epsilon.clone(), delta.min(general))
     }
 
+    fn pair(&self, change: &Change) -> Option<Mechanism> {
+        self.noise.pair(change)
+    }
+
     fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = self.noise.parameters();
         parameters.push(("ε", self.epsilon.to_string()));
@@ -315,6 +354,15 @@ pub(crate) fn described<S: Space, M: Measure, A: 'static>(
     parameters.fold(measurement, |measurement, (name, value)| {
         measurement.with_parameter(name, value)
     })
+}
+
+/// The same, with what is known of the noise's pair when the numbers change by at most `change(d_in)`.
+pub(crate) fn promised<S: Space, M: Measure, A: 'static>(
+    measurement: Measurement<S, M, A>,
+    noise: &impl Noise,
+    change: impl Fn(&S::Distance) -> Change + Send + Sync + 'static,
+) -> Measurement<S, M, A> {
+    described(measurement, noise).knowing(noise.pairs::<S::Metric>(change))
 }
 
 /// The value with noise, as a 64-bit integer: what does not fit becomes the nearest one, which is post-processing.

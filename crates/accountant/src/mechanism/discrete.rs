@@ -4,8 +4,9 @@ use dashu_ratio::RBig;
 use exact::{Exact, Round};
 
 use super::response::{LARGEST, SMALLEST};
-use super::{Mechanism, Side, double, noise, pairs};
+use super::{Mechanism, Side, double, noise, pairs, positive};
 use crate::AccountantError;
+use crate::directed::to_f64;
 use crate::laws::{DiscreteGaussian, DiscreteLaplace, Law, MOST_ATOMS};
 
 impl Mechanism {
@@ -36,6 +37,16 @@ impl Mechanism {
     /// Discrete Gaussian noise (`P(x) ∝ e^{−x²/2σ²}` on the integers) on an integer of this sensitivity, at most 2^26;
     /// σ between `1e-3` and `1e15`.
     pub fn discrete_gaussian(sensitivity: u64, sigma: Exact) -> Result<Mechanism, AccountantError> {
+        let sigma = positive("σ", sigma)?;
+        let variance = sigma.to_rational().unwrap_or(RBig::ONE).sqr();
+        Mechanism::discrete_gaussian_of_variance(sensitivity, &variance)
+    }
+
+    /// The same by its variance σ², which need not be the square of a number that can be written down.
+    pub fn discrete_gaussian_of_variance(
+        sensitivity: u64,
+        variance: &RBig,
+    ) -> Result<Mechanism, AccountantError> {
         if sensitivity > 1 << 26 {
             return Err(AccountantError::parameter(
                 "sensitivity",
@@ -43,20 +54,19 @@ impl Mechanism {
                 "at most 2^26",
             ));
         }
-        let Some((_, sigma)) = noise(sensitivity.into(), sigma, "σ")? else {
-            return Ok(Mechanism::symmetric(Side::ZERO));
-        };
-        let near = sigma.to_f64(Round::Up);
-        if !(1e-3..=1e15).contains(&near) {
+        let near = to_f64(variance, Round::Up).sqrt();
+        if *variance <= RBig::ZERO || !(1e-3..=1e15).contains(&near) {
             return Err(AccountantError::parameter(
                 "σ",
-                &sigma,
+                &near,
                 "between 1e-3 and 1e15",
             ));
         }
-        let sigma = sigma.to_rational().unwrap_or(RBig::ONE);
+        if sensitivity == 0 {
+            return Ok(Mechanism::symmetric(Side::ZERO));
+        }
         let law = DiscreteGaussian {
-            square: double(&(&sigma * &sigma)),
+            square: double(variance),
             distance: sensitivity,
         };
         Ok(Mechanism::symmetric(Side::of(Law::DiscreteGaussian(law))))

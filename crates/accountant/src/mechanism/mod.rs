@@ -1,11 +1,14 @@
 //! Mechanisms as dominating pairs: constructors with checked parameters, one file for each family.
 
+mod curve;
 mod discrete;
 mod either_way;
 mod noise;
 mod pairs;
 mod poisson;
 mod response;
+mod sampled;
+mod steps;
 
 use std::sync::Arc;
 

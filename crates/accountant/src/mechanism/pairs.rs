@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
-use measures::Profile;
 use measures::convert::profile_to_tradeoff;
+use measures::{Profile, Tradeoff};
 
 use super::{Mechanism, Side, double};
 use crate::directed::ln_up;
@@ -59,7 +59,9 @@ fn normalised(atoms: Vec<(f64, RBig)>, kept: RBig, infinite: RBig) -> Side {
 
 /// The pair of a profile that is given by points `(e^ε, δ)`, rounded up, between which it is at most the chord: the lower
 /// hull from `(0, 1)`, and constant after the last. The mass of Q at a corner is by how much the slope changes.
-pub(super) fn of_curve(points: Vec<(RBig, RBig)>) -> Side {
+pub(super) fn of_curve(mut points: Vec<(RBig, RBig)>) -> Side {
+    // Odds that are too near to be told apart are one point.
+    points.dedup_by(|next, before| next.0 <= before.0);
     let mut hull: Vec<(RBig, RBig)> = vec![(RBig::ZERO, RBig::ONE)];
     for point in points {
         while hull.len() > 1
@@ -92,7 +94,14 @@ fn slope(a: &(RBig, RBig), b: &(RBig, RBig)) -> RBig {
 impl From<&Profile> for Mechanism {
     /// The pair of laws of the profile's own trade-off function: symmetric, piecewise linear.
     fn from(profile: &Profile) -> Mechanism {
-        let corners: Vec<(RBig, RBig)> = profile_to_tradeoff(profile)
+        Mechanism::from(&profile_to_tradeoff(profile))
+    }
+}
+
+impl From<&Tradeoff> for Mechanism {
+    /// The pair of laws with this trade-off function. Who has it, has it in both directions.
+    fn from(tradeoff: &Tradeoff) -> Mechanism {
+        let corners: Vec<(RBig, RBig)> = tradeoff
             .corners()
             .filter_map(|(x, y)| Some((x.to_rational()?, y.to_rational()?)))
             .collect();

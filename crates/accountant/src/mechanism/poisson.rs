@@ -40,13 +40,7 @@ impl Mechanism {
             Rate::None => Ok(Mechanism::symmetric(Side::ZERO)),
             Rate::All => Mechanism::gaussian(Exact::ONE, sigma),
             Rate::Some(rate) => {
-                let side = |removed| {
-                    Side::of(Law::SubsampledGaussian(SubsampledGaussian {
-                        rate: rate.to_f64(Round::Up).max(SMALLEST),
-                        sigma: near,
-                        removed,
-                    }))
-                };
+                let side = |removed| gaussian_side(&rate, near, removed);
                 Ok(Mechanism {
                     forward: side(true),
                     backward: Some(side(false)),
@@ -63,34 +57,37 @@ impl Mechanism {
         sensitivity: Exact,
         scale: Exact,
     ) -> Result<Mechanism, AccountantError> {
-        let full = Mechanism::laplace(sensitivity, scale)?;
-        let (rate, epsilon) = match (sampled(rate)?, &full.forward.law) {
-            (Rate::None, _) => return Ok(Mechanism::symmetric(Side::ZERO)),
-            (Rate::Some(rate), Some(Law::Laplace(law))) if law.epsilon < 1e3 => (rate, law.epsilon),
-            _ => return Ok(full),
-        };
-        let Some(q) = rate.to_rational() else {
-            return Ok(full);
-        };
-        let curve = |removed| laplace_curve(&q, epsilon, removed).map(pairs::of_curve);
-        match (curve(true), curve(false)) {
-            (Some(forward), Some(backward)) => Ok(Mechanism {
-                forward,
-                backward: Some(backward),
-            }),
-            // What is not sampled dominates.
-            _ => Ok(full),
-        }
+        Mechanism::laplace(sensitivity, scale)?.poisson_sampled(rate)
     }
 }
 
-enum Rate {
+fn gaussian_side(rate: &Exact, sigma: f64, removed: bool) -> Side {
+    Side::of(Law::SubsampledGaussian(SubsampledGaussian {
+        rate: rate.to_f64(Round::Up).max(SMALLEST),
+        sigma,
+        removed,
+    }))
+}
+
+/// The same, where σ is in the law's range.
+pub(super) fn gaussian_sampled(rate: &Exact, sigma: f64, removed: bool) -> Option<Side> {
+    (0.05..=1e6)
+        .contains(&sigma)
+        .then(|| gaussian_side(rate, sigma, removed))
+}
+
+pub(super) fn laplace_sampled(rate: &Exact, epsilon: f64, removed: bool) -> Option<Side> {
+    let q = (epsilon < 1e3).then(|| rate.to_rational()).flatten()?;
+    laplace_curve(&q, epsilon, removed).map(pairs::of_curve)
+}
+
+pub(super) enum Rate {
     None,
     Some(Exact),
     All,
 }
 
-fn sampled(rate: Exact) -> Result<Rate, AccountantError> {
+pub(super) fn sampled(rate: Exact) -> Result<Rate, AccountantError> {
     if rate > Exact::ONE {
         return Err(AccountantError::parameter(
             "sampling rate",

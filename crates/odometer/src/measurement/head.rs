@@ -5,7 +5,7 @@ use std::sync::Arc;
 use measures::{MAX_LINKS, Measure, PrivacyMap};
 use queryable::{AskError, Root, guarded};
 
-use super::Description;
+use super::{Description, facts::Facts};
 use crate::{
     account::bill::Bill,
     error::LaunchError,
@@ -24,6 +24,8 @@ pub struct Head<S: Space, M: Measure> {
     pub(super) links: u16,
     /// Whether it can be launched now.
     pub(super) ready: Option<Arc<Ready>>,
+    /// What its author says of it beside the map.
+    pub(super) known: Facts,
 }
 
 impl<S: Space, M: Measure> Head<S, M> {
@@ -45,13 +47,16 @@ impl<S: Space, M: Measure> Head<S, M> {
             map,
             links,
             ready,
+            known: Facts::new(),
         }
     }
 
     /// The same under another description.
     pub(super) fn described(&self, description: Description) -> Self {
         let (space, map, ready) = (self.space.clone(), self.map.clone(), self.ready.clone());
-        Self::new(space, map, Arc::new(description), self.links, ready)
+        let mut head = Self::new(space, map, Arc::new(description), self.links, ready);
+        head.known.clone_from(&self.known);
+        head
     }
 
     pub(crate) fn bill(&self) -> &Bill<S::Metric, M> {

@@ -1,5 +1,6 @@
 //! Measurements: an input space, a function and a privacy map (\[HST+23\] §5.1). The answer may be a queryable.
 
+mod facts;
 mod head;
 
 use std::{
@@ -256,6 +257,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
             self.map().clone(),
             move |data, scope| function(data, scope).map(&process),
         )
+        .knowing_as(self)
     }
 
     /// The same measurement with its queryable post-processed: every launch gets a post-processor of its own, which `make`
@@ -292,6 +294,36 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
                 scope.postprocess(inner.borrow(), make())
             },
         )
+        .knowing_as(self)
+    }
+
+    /// A measurement that runs this one inside, on data that it makes: with its description, launched only when this one
+    /// could be. The author vouches for the map.
+    ///
+    /// ```
+    /// use odometry::prelude::*;
+    /// use std::sync::Arc;
+    /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// let query = Measurement::new("query", Records::<i64>::new(), map, |data, _| Ok(data.len())); // yours adds noise
+    /// // Of each record two copies: what one record changes there is a change of two.
+    /// let twice = PrivacyMap::per_record(PureDp, "0.2")?;
+    /// let doubled = query.around(twice, |query, data, scope| query.run(&Arc::new(data.repeat(2)), scope));
+    /// assert_eq!(doubled.invoke(vec![3, 1])?, 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn around<M2: Measure, B: 'static>(
+        &self,
+        map: PrivacyMap<S::Metric, M2>,
+        function: impl Fn(&Self, &Arc<S::Data>, &mut Scope<'_>) -> Result<B, AskError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Measurement<S, M2, B> {
+        let inner = self.clone();
+        let (links, space) = (linked(self.links(), 0), self.space().clone());
+        self.derived(links, space, map, move |data, scope| {
+            function(&inner, data, scope)
+        })
     }
 
     /// The same measurement in another measure. What is converted is this measurement's own loss, never a total.
@@ -328,7 +360,8 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     fn derived_as_is<M2: Measure>(&self, map: PrivacyMap<S::Metric, M2>) -> Measurement<S, M2, A> {
         let Head { space, ready, .. } = self.head();
         let (description, links) = (Arc::clone(self.description()), linked(self.links(), 0));
-        let head = Head::new(space.clone(), map, description, links, ready.clone());
+        let mut head = Head::new(space.clone(), map, description, links, ready.clone());
+        head.known.clone_from(&self.head().known);
         Measurement::reserving(head, self.function(), self.0.reserved.clone())
     }
 

@@ -1,0 +1,276 @@
+//! Any mechanism on a Poisson sample: never below exact sums in either direction, and near them.
+
+use accountant::{Accountant, Mechanism};
+use dashu_ratio::RBig;
+use exact::interval::exp;
+use exact::{Exact, Round};
+
+fn exact(text: &str) -> Exact {
+    text.parse().unwrap()
+}
+
+/// Numbers that look random, the same in every run (Marsaglia's xorshift).
+struct Cases(u64);
+
+impl Cases {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+type Pairs = Vec<(RBig, RBig)>;
+
+/// Two to four answers; now and then one that only one side gives.
+fn pair(cases: &mut Cases) -> Vec<(u64, u64)> {
+    let level = [3, 20, 1000][cases.below(3) as usize];
+    let mut weight = || {
+        (
+            level + cases.below(3 * level),
+            level + cases.below(3 * level),
+        )
+    };
+    let mut weights: Vec<(u64, u64)> = (0..2).map(|_| weight()).collect();
+    if cases.below(2) == 0 {
+        weights.push((cases.below(3), cases.below(3)));
+    }
+    weights
+}
+
+fn shares(weights: &[(u64, u64)]) -> Pairs {
+    let sums = weights
+        .iter()
+        .fold((0, 0), |sum, w| (sum.0 + w.0, sum.1 + w.1));
+    let share = |n: u64, d: u64| RBig::from_parts(n.into(), d.into());
+    weights
+        .iter()
+        .map(|w| (share(w.0, sums.0), share(w.1, sums.1)))
+        .collect()
+}
+
+/// The record is in the first data set, and in the sample with probability q.
+fn with_sampling(pairs: &Pairs, q: &RBig) -> Pairs {
+    let mixed = |(p, without): &(RBig, RBig)| (q * p + (RBig::ONE - q) * without, without.clone());
+    pairs.iter().map(mixed).collect()
+}
+
+fn product(pairs: &Pairs, count: usize) -> Pairs {
+    let mut all = vec![(RBig::ONE, RBig::ONE)];
+    for _ in 0..count {
+        all = all
+            .iter()
+            .flat_map(|(a, b)| pairs.iter().map(move |(p, q)| (a * p, b * q)))
+            .collect();
+    }
+    all
+}
+
+fn delta(joint: &Pairs, odds: &RBig) -> RBig {
+    let one_way = |swap: bool| {
+        joint.iter().fold(RBig::ZERO, |sum, (p, q)| {
+            let (p, q) = if swap { (q, p) } else { (p, q) };
+            let gap = p - odds * q;
+            if gap > RBig::ZERO { sum + gap } else { sum }
+        })
+    };
+    one_way(false).max(one_way(true))
+}
+
+#[test]
+fn never_below_exact_sums() {
+    let mut cases = Cases(0xa11ce);
+    let mut worst = 0.0f64;
+    for _ in 0..150 {
+        let weights = pair(&mut cases);
+        let rate = Exact::ratio(u128::from(1 + cases.below(99)), 100).unwrap();
+        let count = 1 + cases.below(5) as usize;
+        let numbers: Vec<_> = weights
+            .iter()
+            .map(|w| (Exact::from(w.0), Exact::from(w.1)))
+            .collect();
+        let sampled = Mechanism::finite(&numbers)
+            .unwrap()
+            .poisson_sampled(rate.clone())
+            .unwrap();
+        let joint = product(
+            &with_sampling(&shares(&weights), &rate.to_rational().unwrap()),
+            count,
+        );
+        let all = Accountant::new().add(sampled, count as u64);
+        let epsilons: Vec<Exact> = (0..6)
+            .map(|i| Exact::ratio(u128::from(cases.below(80) + i), 100).unwrap())
+            .collect();
+        for (epsilon, found) in all.curve(epsilons).unwrap() {
+            let odds = exp(&epsilon, Round::Up).to_rational().unwrap();
+            let truth = delta(&joint, &odds);
+            assert!(
+                found.to_rational().unwrap() >= truth,
+                "{all:?} at {epsilon}: {found}"
+            );
+            let truth = Exact::from_rational(&truth, Round::Down)
+                .unwrap()
+                .to_f64(Round::Down);
+            if truth > 1e-3 {
+                worst = worst.max(found.to_f64(Round::Up) / truth);
+            }
+        }
+    }
+    assert!(worst < 1.05, "{worst}");
+}
+
+/// At δ = 0 the largest loss is `ln(1 + q(e^ε − 1))`, however the law is given; with δ it is `qδ`.
+#[test]
+fn responses_and_failures() {
+    let (rate, epsilon) = (exact("0.01"), exact("0.7"));
+    let claimed = (0.01 * 0.7f64.exp_m1()).ln_1p();
+    for mechanism in [
+        Mechanism::randomized_response(epsilon.clone()),
+        Mechanism::discrete_laplace(1, exact("1").div(&epsilon, Round::Down)).unwrap(),
+        Mechanism::laplace(epsilon.clone(), exact("1")).unwrap(),
+        Mechanism::mixture([(exact("1"), Mechanism::randomized_response(epsilon.clone()))])
+            .unwrap(),
+    ] {
+        let sampled = mechanism.poisson_sampled(rate.clone()).unwrap();
+        let found = Accountant::new()
+            .add(sampled, 1)
+            .epsilon(&Exact::ZERO)
+            .unwrap()
+            .to_f64(Round::Up);
+        assert!(
+            found >= claimed && found < claimed * (1.0 + 1e-9),
+            "{mechanism:?}: {found} {claimed}"
+        );
+    }
+    let leaky = Mechanism::approximate(epsilon, exact("1e-4"))
+        .unwrap()
+        .poisson_sampled(rate)
+        .unwrap();
+    let all = Accountant::new().add(leaky, 1);
+    let found = all
+        .epsilon(&exact("1.0000001e-6"))
+        .unwrap()
+        .to_f64(Round::Up);
+    assert!(
+        found >= claimed * 0.999 && found < claimed * (1.0 + 1e-3),
+        "{found} {claimed}"
+    );
+    assert_eq!(all.epsilon(&exact("0.9999999e-6")), Ok(Exact::INFINITY));
+}
+
+/// One run of noise on the integers, summed answer by answer.
+fn summed(law: impl Fn(i64) -> f64, distance: i64, rate: f64, odds: f64) -> f64 {
+    let (mut removed, mut added) = (0.0, 0.0);
+    for x in -400..=400 {
+        let (with, without) = (law(x - distance), law(x));
+        let mixed = rate * with + (1.0 - rate) * without;
+        removed += (mixed - odds * without).max(0.0);
+        added += (without - odds * mixed).max(0.0);
+    }
+    removed.max(added)
+}
+
+#[test]
+fn noise_on_the_integers() {
+    let one = |mechanism: &Mechanism, rate: &str, epsilon: f64| {
+        let sampled = mechanism.poisson_sampled(exact(rate)).unwrap();
+        let epsilon = Exact::try_from(epsilon).unwrap();
+        Accountant::new()
+            .add(sampled, 1)
+            .delta(&epsilon)
+            .unwrap()
+            .to_f64(Round::Up)
+    };
+    for (distance, scale) in [(1u64, 2.0f64), (5, 3.0), (40, 20.0)] {
+        let q = (-1.0 / scale).exp();
+        let law = |x: i64| (1.0 - q) / (1.0 + q) * q.powi(x.unsigned_abs() as i32);
+        let laplace =
+            Mechanism::discrete_laplace(distance, Exact::try_from(scale).unwrap()).unwrap();
+        let total: f64 = (-2000..2000i64)
+            .map(|x| (-(x * x) as f64 / (2.0 * scale * scale)).exp())
+            .sum();
+        let bell = |x: i64| (-(x * x) as f64 / (2.0 * scale * scale)).exp() / total;
+        let gaussian =
+            Mechanism::discrete_gaussian(distance, Exact::try_from(scale).unwrap()).unwrap();
+        for rate in ["0.05", "0.6"] {
+            for epsilon in [0.01f64, 0.1, 0.4] {
+                let number: f64 = rate.parse().unwrap();
+                for (found, truth) in [
+                    (
+                        one(&laplace, rate, epsilon),
+                        summed(law, distance as i64, number, epsilon.exp()),
+                    ),
+                    (
+                        one(&gaussian, rate, epsilon),
+                        summed(bell, distance as i64, number, epsilon.exp()),
+                    ),
+                ] {
+                    assert!(
+                        found >= truth * (1.0 - 1e-9) - 1e-15,
+                        "{distance} {rate} {epsilon}: {found} {truth}"
+                    );
+                    assert!(
+                        found <= truth * 1.02 + 1e-7,
+                        "{distance} {rate} {epsilon}: {found} {truth}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Discrete noise with a large σ is nearly the continuous one, composed a thousand times; a sample of a sample is a sample.
+#[test]
+fn many_runs() {
+    let known = 2.124_515_171_120;
+    let epsilon = |mechanism: Mechanism| {
+        let all = Accountant::new().add(mechanism, 1000);
+        all.epsilon(&exact("1e-6")).unwrap().to_f64(Round::Up)
+    };
+    let closed = Mechanism::gaussian(exact("1"), exact("1")).unwrap();
+    let found = epsilon(closed.poisson_sampled(exact("0.01")).unwrap());
+    assert!(found >= known && found < known * (1.0 + 1e-6), "{found}");
+    let twice = closed
+        .poisson_sampled(exact("0.1"))
+        .unwrap()
+        .poisson_sampled(exact("0.1"))
+        .unwrap();
+    let found = epsilon(twice);
+    assert!(found >= known && found < known * (1.0 + 1e-6), "{found}");
+    let discrete = Mechanism::discrete_gaussian(200, exact("200")).unwrap();
+    let found = epsilon(discrete.poisson_sampled(exact("0.01")).unwrap());
+    assert!(
+        found > known * (1.0 - 1e-4) && found < known * 1.005,
+        "{found}"
+    );
+    // Too wide to be summed: as without sampling.
+    let wide = Mechanism::discrete_gaussian(1, exact("5000")).unwrap();
+    assert_eq!(wide.poisson_sampled(exact("0.5")), Ok(wide.clone()));
+}
+
+#[test]
+fn rates_at_the_ends() {
+    let noise = Mechanism::laplace(exact("1"), exact("3")).unwrap();
+    assert!(noise.poisson_sampled(exact("1.001")).is_err());
+    assert_eq!(noise.poisson_sampled(exact("1")), Ok(noise.clone()));
+    let none = Accountant::new().add(noise.poisson_sampled(Exact::ZERO).unwrap(), 1 << 40);
+    assert_eq!(none.delta(&Exact::ZERO), Ok(Exact::ZERO));
+    let tiny = noise.poisson_sampled(exact("1e-30")).unwrap();
+    assert!(
+        Accountant::new()
+            .add(tiny, 1000)
+            .epsilon(&exact("1e-9"))
+            .unwrap()
+            < exact("1e-20")
+    );
+    let open = Mechanism::randomized_response(Exact::INFINITY)
+        .poisson_sampled(exact("0.25"))
+        .unwrap();
+    let delta = Accountant::new()
+        .add(open, 1)
+        .delta(&exact("3"))
+        .unwrap()
+        .to_f64(Round::Up);
+    assert!((0.25..0.25000001).contains(&delta), "{delta}");
+}
