@@ -1,5 +1,6 @@
 //! Measurements: an input space, a function and a privacy map (\[HST+23\] §5.1). The answer may be a queryable.
 
+mod around;
 mod facts;
 mod head;
 
@@ -295,35 +296,6 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
             },
         )
         .knowing_as(self)
-    }
-
-    /// A measurement that runs this one inside, on data that it makes: with its description, launched only when this one
-    /// could be. The author vouches for the map.
-    ///
-    /// ```
-    /// use odometry::prelude::*;
-    /// use std::sync::Arc;
-    /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
-    /// let query = Measurement::new("query", Records::<i64>::new(), map, |data, _| Ok(data.len())); // yours adds noise
-    /// // Of each record two copies: what one record changes there is a change of two.
-    /// let twice = PrivacyMap::per_record(PureDp, "0.2")?;
-    /// let doubled = query.around(twice, |query, data, scope| query.run(&Arc::new(data.repeat(2)), scope));
-    /// assert_eq!(doubled.invoke(vec![3, 1])?, 4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn around<M2: Measure, B: 'static>(
-        &self,
-        map: PrivacyMap<S::Metric, M2>,
-        function: impl Fn(&Self, &Arc<S::Data>, &mut Scope<'_>) -> Result<B, AskError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Measurement<S, M2, B> {
-        let inner = self.clone();
-        let (links, space) = (linked(self.links(), 0), self.space().clone());
-        self.derived(links, space, map, move |data, scope| {
-            function(&inner, data, scope)
-        })
     }
 
     /// The same measurement in another measure. What is converted is this measurement's own loss, never a total.
