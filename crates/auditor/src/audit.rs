@@ -72,33 +72,26 @@ impl<B> Audit<B> {
         &self.limits
     }
 
+    fn limited(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
     /// Allows this many runs per input ([`DEFAULT_RUNS`](crate::DEFAULT_RUNS) otherwise).
     pub fn runs(self, runs: u64) -> Self {
-        let limits = Limits {
-            runs,
-            ..self.limits
-        };
-        Self { limits, ..self }
+        self.limited(|limits| limits.runs = runs)
     }
 
     /// Allows this many draws per run ([`DEFAULT_DRAWS`](crate::DEFAULT_DRAWS) otherwise). A system that draws until it
     /// likes the outcome has runs without end.
     pub fn draws(self, draws: usize) -> Self {
-        let limits = Limits {
-            draws,
-            ..self.limits
-        };
-        Self { limits, ..self }
+        self.limited(|limits| limits.draws = draws)
     }
 
     /// Allows the histories about this many bytes ([`DEFAULT_MEMORY`](crate::DEFAULT_MEMORY) otherwise). What queries and
     /// answers hold besides themselves (a long text) is not counted.
     pub fn memory(self, bytes: u64) -> Self {
-        let limits = Limits {
-            memory: bytes,
-            ..self.limits
-        };
-        Self { limits, ..self }
+        self.limited(|limits| limits.memory = bytes)
     }
 
     /// Makes this many runs again per input, and compares ([`DEFAULT_RERUNS`](crate::DEFAULT_RERUNS) otherwise): how well
@@ -114,11 +107,7 @@ impl<B> Audit<B> {
     /// # Ok::<(), odometry::auditor::AuditError>(())
     /// ```
     pub fn reruns(self, reruns: usize) -> Self {
-        let limits = Limits {
-            reruns,
-            ..self.limits
-        };
-        Self { limits, ..self }
+        self.limited(|limits| limits.reruns = reruns)
     }
 
     /// Cuts every draw to its first `2·radius + 1` outcomes: for noise around zero, as the samplers order it, those from
@@ -139,11 +128,7 @@ impl<B> Audit<B> {
     /// ```
     pub fn enumerating(self, radius: u32) -> Self {
         let outcomes = (radius as usize).saturating_mul(2).saturating_add(1);
-        let limits = Limits {
-            outcomes,
-            ..self.limits
-        };
-        Self { limits, ..self }
+        self.limited(|limits| limits.outcomes = outcomes)
     }
 
     /// Checks that every two parts of [`concurrently`](Self::concurrently) are independent in all interleavings of at most
