@@ -18,11 +18,11 @@ use crate::{
 /// [`ExtConComp`](crate::ExtConComp) keeps to.
 ///
 /// ```
-/// use continual::Filtered;
-/// use measures::{Basic, PureDp};
+/// use odometry::continual::Filtered;
+/// use odometry::measures::{Basic, PureDp};
 /// let filter = Filtered::new(Basic::new(PureDp), "1")?;
 /// assert_eq!(filter.price().to_string(), "1");
-/// # Ok::<(), continual::PriceError>(())
+/// # Ok::<(), odometry::continual::PriceError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Filtered<R: FilterRule> {

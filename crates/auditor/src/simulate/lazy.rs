@@ -20,7 +20,7 @@ use crate::{
 
 /// What interactive randomized response tells: first the one, then the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Told {
+pub enum InputTold {
     /// Whether the bit that comes is the input for certain.
     Leaks(bool),
     /// The bit.
@@ -35,18 +35,18 @@ pub fn interactive_response(
     factor: &Factor,
     delta: &RBig,
     input: Input,
-) -> Result<impl Machine<Query = (), Answer = Told> + 'static, AuditError> {
+) -> Result<impl Machine<Query = (), Answer = InputTold> + 'static, AuditError> {
     let law = law(factor, delta, input)?;
     let mut drawn = None;
     Ok(machine(move |(), scope: &mut Scope<'_>| match drawn {
         None => {
             let said: InputResponse = scope.draw(&law)?;
             drawn = Some(said);
-            Ok(Told::Leaks(matches!(said, InputResponse::Leak(_))))
+            Ok(InputTold::Leaks(matches!(said, InputResponse::Leak(_))))
         }
         Some(InputResponse::Leak(bit) | InputResponse::Noisy(bit)) => {
             scope.halt();
-            Ok(Told::Bit(bit))
+            Ok(InputTold::Bit(bit))
         }
     }))
 }
@@ -172,7 +172,7 @@ where
     /// The simulator, to stand in front of interactive randomized response: it has not seen the input.
     pub fn processor(
         &self,
-    ) -> impl PostProcessor<Query = Q, Answer = A, InnerQuery = (), InnerAnswer = Told>
+    ) -> impl PostProcessor<Query = Q, Answer = A, InnerQuery = (), InnerAnswer = InputTold>
     + use<Q, A>
     + 'static {
         Lazy {
@@ -220,7 +220,7 @@ where
     type Query = Q;
     type Answer = A;
     type InnerQuery = ();
-    type InnerAnswer = Told;
+    type InnerAnswer = InputTold;
 
     fn step(
         &mut self,
@@ -230,8 +230,8 @@ where
         match message {
             Side::Left(query) => self.asked = Some(query),
             Side::Right(told) => match told? {
-                Told::Leaks(leaks) => self.leaks = Some(leaks),
-                Told::Bit(bit) => self.bit = Some(bit),
+                InputTold::Leaks(leaks) => self.leaks = Some(leaks),
+                InputTold::Bit(bit) => self.bit = Some(bit),
             },
         }
         let query = self.asked.as_ref();

@@ -17,7 +17,7 @@ use queryable::{
     machine,
 };
 
-pub use lazy::{LazySimulator, Told, interactive_response};
+pub use lazy::{InputTold, LazySimulator, interactive_response};
 
 use crate::{
     error::AuditError,

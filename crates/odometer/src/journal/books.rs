@@ -23,9 +23,9 @@ use crate::{
 /// budget would both spend it. A clone is the same books.
 ///
 /// ```
-/// use measures::{Basic, PrivacyMap, PureDp};
-/// use odometer::journal::{Books, Memory};
-/// use odometer::{Measurement, Odometer, Records};
+/// use odometry::measures::{Basic, PrivacyMap, PureDp};
+/// use odometry::odometer::journal::{Books, Memory};
+/// use odometry::odometer::{Measurement, Odometer, Records};
 /// let records = Records::<i64>::new();
 /// let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
 /// let organisation = Odometer::new(records, Basic::new(PureDp)).named("the organisation");

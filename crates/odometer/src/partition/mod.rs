@@ -131,16 +131,17 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         self.partition_as(None, most, keys, Location::caller())
     }
 
-    pub(crate) fn partition_as<K>(
+    pub(crate) fn partition_as<K, F>(
         &self,
         name: Option<Versioned<K>>,
         most: u32,
-        keys: impl Fn(&S::Record) -> Vec<K> + Send + Sync + 'static,
+        keys: F,
         made_at: &Location<'_>,
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
         K: Clone + Eq + Hash + Send + Sync + 'static,
+        F: Fn(&S::Record) -> Vec<K> + Send + Sync + 'static,
     {
         self.openable()?;
         if most == 0 {

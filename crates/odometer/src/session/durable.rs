@@ -49,9 +49,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// twice, which would be a second sample. Keys belong to the session, and survive restarts. Only on a ledger.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::journal::{Books, Memory};
-    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::journal::{Books, Memory};
+    /// # use odometry::odometer::{LaunchError, Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
     /// # let books = Books::new(Memory::new());
@@ -83,9 +83,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// they are written down together. Not under a sequential account on a ledger, where only the newest would answer.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::journal::{Books, Memory};
-    /// # use odometer::{LaunchError, Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::journal::{Books, Memory};
+    /// # use odometry::odometer::{LaunchError, Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
     /// # let books = Books::new(Memory::new());
@@ -217,13 +217,16 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// Launches what has this head, and writes it down before it runs.
     #[cold]
     #[inline(never)]
-    pub(super) fn launch_durably<A>(
+    pub(super) fn launch_durably<A, F>(
         &self,
         kind: Kind,
         wish: Wish,
         head: &Head<S, R::Child>,
-        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
-    ) -> Result<(A, Written), LaunchError> {
+        run: F,
+    ) -> Result<(A, Written), LaunchError>
+    where
+        F: FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
+    {
         self.check(head)?;
         let gates = self.account.gates();
         let Staged { terms, draft } = self.account.settle_durably(head.bill(), kind, wish)?;

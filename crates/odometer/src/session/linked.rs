@@ -25,9 +25,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// Names a link or a partition below this session. On a ledger every one has a name, by which it is found again.
     ///
     /// ```
-    /// # use measures::{ApproxDp, Basic, PrivacyMap, PureDp, convert::PureToApprox};
-    /// # use odometer::journal::{Books, Memory};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{ApproxDp, Basic, PrivacyMap, PureDp, convert::PureToApprox};
+    /// # use odometry::odometer::journal::{Books, Memory};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let people = Records::<(String, u32)>::new();
     /// # let query = Measurement::new("query", people, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
     /// # let books = Books::new(Memory::new());
