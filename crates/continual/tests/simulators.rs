@@ -11,7 +11,8 @@ use std::sync::{
 use auditor::{
     Factor, Input, Report, System, audit, player,
     simulate::{
-        InputResponse, LazySimulator, Simulator, Told, interactive_response, randomized_response,
+        InputResponse, InputTold, LazySimulator, Simulator, interactive_response,
+        randomized_response,
     },
 };
 use common::{
@@ -436,14 +437,14 @@ fn universal(
 /// The same, and how often it was asked.
 fn counting(
     root: &Root,
-    irr: &Queryable<(), Told>,
+    irr: &Queryable<(), InputTold>,
     asked: &Arc<AtomicUsize>,
-) -> Result<Queryable<(), Told>, AskError> {
+) -> Result<Queryable<(), InputTold>, AskError> {
     let asked = Arc::clone(asked);
     let count = move |()| {
         asked.fetch_add(1, Ordering::Relaxed);
     };
-    root.postprocess(irr, queryable::translate(count, |told: Told| told))
+    root.postprocess(irr, queryable::translate(count, |told: InputTold| told))
 }
 
 /// Interactive randomized response from RR_{0,δ} and, if that does not leak, RR_{ε,0}: one for all mechanisms (k = 1).
@@ -452,7 +453,7 @@ fn two_responses(
     delta: &RBig,
     input: Input,
     used: &Arc<AtomicUsize>,
-) -> impl queryable::Machine<Query = (), Answer = Told> + 'static {
+) -> impl queryable::Machine<Query = (), Answer = InputTold> + 'static {
     let (factor, delta, used) = (factor.clone(), delta.clone(), Arc::clone(used));
     let mut flag: Option<InputResponse> = None;
     machine(move |(), scope: &mut Scope<'_>| match flag {
@@ -460,16 +461,16 @@ fn two_responses(
             let leaks = randomized_response(&Factor::ONE, &delta, input).map_err(failed)?;
             let said = scope.spawn(leaks)?.ask(())?;
             flag = Some(said);
-            Ok(Told::Leaks(matches!(said, InputResponse::Leak(_))))
+            Ok(InputTold::Leaks(matches!(said, InputResponse::Leak(_))))
         }
-        Some(InputResponse::Leak(bit)) => Ok(Told::Bit(bit)),
+        Some(InputResponse::Leak(bit)) => Ok(InputTold::Bit(bit)),
         Some(InputResponse::Noisy(_)) => {
             if used.fetch_add(1, Ordering::Relaxed) > 0 {
                 return Err(failed("more than k responses"));
             }
             let noisy = randomized_response(&factor, &RBig::ZERO, input).map_err(failed)?;
             match scope.spawn(noisy)?.ask(())? {
-                InputResponse::Noisy(bit) | InputResponse::Leak(bit) => Ok(Told::Bit(bit)),
+                InputResponse::Noisy(bit) | InputResponse::Leak(bit) => Ok(InputTold::Bit(bit)),
             }
         }
     })
