@@ -40,7 +40,7 @@ use accountant::PairMap;
 /// use odometry::prelude::*;
 /// let noise = DiscreteGaussian::with_scale(100)?;
 /// let total = sum(Records::<i64>::new(), noise, Clamp::new(0, 100)?, |income| *income);
-/// let step = total.convert(ZcdpToApprox::new("1e-8".parse()?)?).poisson_sampled("0.01")?;
+/// let step = total.convert(ZcdpToApprox::new("1e-8")?).poisson_sampled("0.01")?;
 /// let steps = Accountant::new().add(&step, 1000)?;
 /// assert!(steps.epsilon(&"1e-6".parse()?)? < "2.13".parse()?); // continuous noise: 2.1245
 /// # Ok::<(), Box<dyn std::error::Error>>(())
