@@ -9,7 +9,7 @@ use common::{Disk, begun};
 use ledger::{Embedded, Ledger, LedgerError};
 use measures::{Basic, PrivacyMap, PureDp};
 use odometer::journal::{DurableKey, JournalError, Key};
-use odometer::{Measurement, Odometer, OpenError, Records, Session, Transformation};
+use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, Session, Transformation};
 
 type Pure = Session<Records<i64>, Basic<PureDp>>;
 
@@ -153,4 +153,27 @@ fn a_part_that_two_threads_open_at_once_is_one_part() {
         });
     }
     assert_eq!(all.spent().unwrap().unwrap().to_string(), "0.4");
+}
+
+#[test]
+fn a_filter_that_is_launched_again_by_its_key_has_happened() {
+    let disk = Disk::default();
+    let mut ledger = Ledger::on(Box::new(begun(&disk)), None).unwrap();
+    let filter = Odometer::new(records(), Basic::new(PureDp)).named("red");
+    let filter = filter.filter(1, "1").unwrap();
+    let first = open(&ledger).request("monday").launch(&filter).unwrap();
+    let receipt = first.receipt;
+    drop(first);
+    for _ in 0..2 {
+        let again = open(&ledger).request("monday").launch(&filter);
+        assert!(
+            matches!(again, Err(LaunchError::AlreadyCharged { receipt: told, .. }) if told == receipt)
+        );
+        let tuesday = open(&ledger).request("tuesday").launch(&filter).err();
+        assert!(
+            matches!(tuesday, Some(LaunchError::Journal(error)) if matches!(*error, JournalError::Exists { .. }))
+        );
+        drop(ledger);
+        ledger = on(&disk).unwrap();
+    }
 }

@@ -138,11 +138,11 @@ impl Drafted {
             if let Some(key) = &self.reserved {
                 book.keys.draft(key);
             }
-            self.free(&book)?;
             self.reserved.as_ref().and_then(|key| book.keys.get(key))
         };
+        // Keys first: whoever tries the launch of a filter again is told that it happened, and not that its name is taken.
         let Some(key) = &self.reserved else {
-            return Ok(());
+            return self.free(&lock(&self.inner.book));
         };
         if let Some((ticket, record)) = staged {
             let receipt = self.inner.log.wait(&ticket)?;
@@ -153,7 +153,7 @@ impl Drafted {
                 let (receipt, record) = self.inner.read(seq)?;
                 Err(self.taken(receipt, &record))
             }
-            None => Ok(()),
+            None => self.free(&lock(&self.inner.book)),
         }
     }
 
@@ -186,11 +186,11 @@ impl Draft for Drafted {
     fn stage(&mut self) -> Result<(), JournalError> {
         let inner = self.inner.clone();
         let mut book = lock(&inner.book);
-        self.free(&book)?;
         let staged = self.reserved.as_ref().and_then(|key| book.keys.get(key));
         if let Some((ticket, record)) = staged {
             return Err(self.taken(ticket.receipt(), &record));
         }
+        self.free(&book)?;
         let twice = || JournalError::Damaged("a draft was staged twice".into());
         let draft = self.draft.take().ok_or_else(twice)?;
         let (ticket, opened) = inner.stage(&mut book, draft, &self.record)?;
