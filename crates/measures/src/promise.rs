@@ -8,7 +8,7 @@ use crate::{Measure, Metric, PrivacyMap};
 /// one by itself.
 ///
 /// ```
-/// use measures::{PrivacyMap, Promise, PureDp};
+/// use odometry::measures::{PrivacyMap, Promise, PureDp};
 /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
 /// assert_eq!(map.promised().loss(&2)?, "0.2".parse()?);
 /// assert!(map.known::<String>().is_none());

@@ -24,7 +24,7 @@ impl Mechanism {
     /// mechanism without sampling is given, which dominates.
     ///
     /// ```
-    /// use accountant::{Accountant, Mechanism};
+    /// use odometry::accountant::{Accountant, Mechanism};
     /// let count = Mechanism::discrete_laplace(1, "1".parse()?)?;
     /// let sampled = count.poisson_sampled("0.1".parse()?)?;
     /// // ln(1 + 0.1·(e − 1)) = 0.1585…
