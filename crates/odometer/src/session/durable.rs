@@ -166,9 +166,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// below a sequential account, where its turn has passed.
     ///
     /// ```
-    /// # use measures::{Basic, PrivacyMap, PureDp};
-    /// # use odometer::journal::{Books, Memory};
-    /// # use odometer::{Measurement, Odometer, Records};
+    /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
+    /// # use odometry::odometer::journal::{Books, Memory};
+    /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
     /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
     /// let odometer = Odometer::new(records, Basic::new(PureDp));

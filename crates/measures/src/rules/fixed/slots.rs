@@ -6,11 +6,11 @@ use crate::Loss;
 /// numbers; those that are taken are left out.
 ///
 /// ```
-/// use measures::{Epsilon, fixed::tightest};
+/// use odometry::measures::{Epsilon, fixed::tightest};
 /// let slots: Vec<Epsilon> = vec!["1".parse()?, "0.5".parse()?, "0.2".parse()?];
 /// assert_eq!(tightest(slots.iter().enumerate(), &"0.4".parse()?), Some(1));
 /// assert_eq!(tightest(slots.iter().enumerate(), &"2".parse()?), None);
-/// # Ok::<(), measures::LossError>(())
+/// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 pub fn tightest<'a, L: Loss>(
     slots: impl IntoIterator<Item = (usize, &'a L)>,
