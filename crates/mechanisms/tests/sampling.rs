@@ -294,10 +294,8 @@ fn rates_out_of_range_and_at_the_ends() {
     let all = counted.poisson_sampled(1).unwrap();
     let (with, without) = (all.map().loss(&1).unwrap(), counted.map().loss(&1).unwrap());
     assert!(with.value() <= without.value());
-    assert_eq!(
-        all.description().to_string().contains("sampling rate = 1"),
-        true
-    );
+    let description = all.description().to_string();
+    assert!(description.contains("sampling rate = 1"), "{description}");
     // An infinite loss stays infinite, and is nothing where nobody is sampled.
     assert_eq!(
         PureDp.amplified(&PureDp.infinity(), &exact("0.5")),
