@@ -4,7 +4,7 @@
 //! For each history, part of its probability under input `b` is leaked: `y_b`, at most the worst excess that remains
 //! possible, summing to δ. What is left, `ν_b = p_b − y_b`, has ratios within `e^±ε`, so that it is a mixture of the two
 //! laws `ψ` given randomized response's answers. The simulator draws from these laws and never sees the input.
-//! The [lazy](lazy) one asks for the bit only when an answer first depends on it.
+//! The lazy one ([`LazySimulator`]) asks for the bit only when an answer first depends on it.
 
 mod lazy;
 
