@@ -111,7 +111,7 @@ type Row = Result<EpsilonDelta, RuleError>;
 /// println!("{table}");
 /// assert_eq!(table.rows()[0].total, Ok("(10, 0)".parse()?)); // the sum
 /// let best = table.least(Use::Filter).ok_or("none is within")?;
-/// assert!(best.total.as_ref()?.epsilon() < &7u32.into());
+/// assert!(best.total.clone()?.epsilon() < &7u32.into());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -92,7 +92,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
 
     /// Opens a session below this one on transformed data. Every launch there is charged here with its own loss at the
     /// distance that the stability map gives. The data are transformed when the first launch needs them; if that fails,
-    /// everything on the data [stops](LaunchError::Stopped).
+    /// everything on the data [stops](crate::LaunchError::Stopped).
     ///
     /// # Errors
     /// [`OpenError::Space`] if the transformation is for other data; [`OpenError::TooDeep`],
