@@ -33,8 +33,12 @@ pub(crate) fn key(record: &Record) -> Option<(&str, Vec<u8>)> {
     else {
         return None;
     };
-    let Place(account) = postings.first()?.account;
+    Some((key, indexed(postings.first()?.account, key)))
+}
+
+/// A request key, as it is indexed.
+pub(crate) fn indexed(Place(account): Place, key: &str) -> Vec<u8> {
     let mut indexed = account.to_be_bytes().to_vec();
     indexed.extend(key.as_bytes());
-    Some((key, indexed))
+    indexed
 }

@@ -13,11 +13,11 @@ use redb::{
     Builder, Database, DatabaseError, Key, ReadOnlyTable, ReadableDatabase, ReadableTable,
     ReadableTableMetadata, StorageBackend, StorageError, TableDefinition, TableError, Value,
 };
-use thiserror::Error;
 
 use crate::{
     chain::Walk,
     frame::{Frame, Kind, Unchained},
+    problem::{OpenStoreError, Problem},
     store::{Cause, Each, Store, StoreError},
 };
 
@@ -46,46 +46,6 @@ impl Drop for Embedded {
     }
 }
 
-/// Why a file cannot be used as a store.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum OpenStoreError {
-    /// Somebody else has it open.
-    #[error(
-        "the ledger {path} is in use by another process (or opened twice in this one); an embedded ledger belongs to one \
-         process: close the other, or use a server"
-    )]
-    InUse {
-        /// Where it is.
-        path: String,
-    },
-    /// It is something else, or was cut off.
-    #[error(
-        "{path} is no ledger, or not a whole one ({reason}); give another path, or put back a copy of the ledger. If it is \
-         deleted, everything that was charged in it is forgotten"
-    )]
-    NotALedger {
-        /// Where it is.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The operating system does not let us.
-    #[error("the ledger {path} cannot be opened: {reason}")]
-    System {
-        /// Where it is.
-        path: String,
-        /// What it says.
-        reason: String,
-    },
-    /// There is no room.
-    #[error("the ledger {path} cannot be opened: the disk is full; make room")]
-    DiskFull {
-        /// Where it is.
-        path: String,
-    },
-}
-
 impl Embedded {
     /// Opens a ledger's file, or begins a new one if there is no such file.
     ///
@@ -103,14 +63,8 @@ impl Embedded {
     }
 
     fn open_existing(path: &Path) -> Result<Self, Problem> {
-        if fs::metadata(path)?.len() == 0 {
-            return Err(Problem::Wrong("it is empty".into()));
-        }
-        let store = Self::opened(|| builder().open(path))?;
-        if store.last()?.is_none() {
-            return Err(Problem::Wrong("it has no records".into()));
-        }
-        Ok(store)
+        not_empty(path)?;
+        Self::opened(|| builder().open(path))?.begun()
     }
 
     /// A store on another storage than a file. It begins with no record at all if the storage is empty.
@@ -120,6 +74,27 @@ impl Embedded {
     pub fn on(backend: impl StorageBackend) -> Result<Self, OpenStoreError> {
         let store = Self::opened(|| builder().create_with_backend(backend));
         store.map_err(|problem| problem.at(Path::new("on a storage of its own")))
+    }
+
+    /// The store in this file, which is there already, on a storage that stands for it.
+    pub(crate) fn standing_for<B: StorageBackend>(
+        path: &Path,
+        backend: impl FnOnce() -> io::Result<B>,
+    ) -> Result<Self, OpenStoreError> {
+        let open = || {
+            not_empty(path)?;
+            let backend = backend()?;
+            Self::opened(|| builder().create_with_backend(backend))?.begun()
+        };
+        open().map_err(|problem: Problem| problem.at(path))
+    }
+
+    /// Itself, if it has records.
+    fn begun(self) -> Result<Self, Problem> {
+        match self.last()? {
+            Some(_) => Ok(self),
+            None => Err(Problem::Wrong("it has no records".into())),
+        }
     }
 
     fn opened(open: impl FnOnce() -> Result<Database, DatabaseError>) -> Result<Self, Problem> {
@@ -266,6 +241,13 @@ impl Embedded {
     }
 }
 
+fn not_empty(path: &Path) -> Result<(), Problem> {
+    match fs::metadata(path)?.len() {
+        0 => Err(Problem::Wrong("it is empty".into())),
+        _ => Ok(()),
+    }
+}
+
 fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE);
@@ -311,62 +293,6 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
         // Not every system opens directories.
         Err(_) if !cfg!(unix) => Ok(()),
         Err(error) => Err(error),
-    }
-}
-
-/// A problem with a file, before its name is put into words.
-enum Problem {
-    Io(io::Error),
-    InUse,
-    Wrong(String),
-}
-
-impl Problem {
-    fn at(self, path: &Path) -> OpenStoreError {
-        let path = path.display().to_string();
-        match self {
-            Self::InUse => OpenStoreError::InUse { path },
-            Self::Wrong(reason) => OpenStoreError::NotALedger { path, reason },
-            Self::Io(error) => match Cause::from(&error) {
-                Cause::DiskFull => OpenStoreError::DiskFull { path },
-                _ => OpenStoreError::System {
-                    path,
-                    reason: error.to_string(),
-                },
-            },
-        }
-    }
-}
-
-impl From<io::Error> for Problem {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<DatabaseError> for Problem {
-    fn from(error: DatabaseError) -> Self {
-        match error {
-            DatabaseError::DatabaseAlreadyOpen => Self::InUse,
-            DatabaseError::Storage(StorageError::Io(error)) => match error.kind() {
-                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-                    Self::Wrong(error.to_string())
-                }
-                _ => Self::Io(error),
-            },
-            other => Self::Wrong(other.to_string()),
-        }
-    }
-}
-
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::NotWritten(Cause::DiskFull) | StoreError::InDoubt(Cause::DiskFull) => {
-                Self::Io(io::ErrorKind::StorageFull.into())
-            }
-            other => Self::Wrong(other.to_string()),
-        }
     }
 }
 

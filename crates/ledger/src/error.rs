@@ -6,8 +6,8 @@ use thiserror::Error;
 use crate::{
     anchor::AnchorError,
     chain::{Damage, WalkError},
-    embedded::OpenStoreError,
     log::CommitError,
+    problem::OpenStoreError,
     store::StoreError,
 };
 

@@ -34,7 +34,7 @@ pub(crate) fn everything(store: &dyn Store) -> Result<Replayed, LedgerError> {
 }
 
 /// In front of this record: the one before it is believed.
-fn before(store: &dyn Store, seq: u64) -> Result<Walk, LedgerError> {
+pub(crate) fn before(store: &dyn Store, seq: u64) -> Result<Walk, LedgerError> {
     let before = seq.saturating_sub(1);
     let mut found = Err(Flaw::Missing);
     store.read(before, &mut |at, bytes| {

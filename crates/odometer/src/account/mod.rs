@@ -19,6 +19,7 @@ mod readings;
 mod recorded;
 mod refusing;
 mod remembered;
+mod retold;
 pub(crate) mod settling;
 mod tallies;
 

@@ -6,7 +6,7 @@ use std::{any::Any, sync::Arc};
 use measures::{Distance, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance};
 
 use crate::{
-    account::bill::{Bill, PartBill, PartQuote, Price, Quote, Step},
+    account::bill::{Bill, GroupId, PartBill, PartQuote, Price, Quote, Step},
     error::LaunchError,
     journal::{Books, JournalError, Place, Posted, Step as Stored},
     measurement::Description,
@@ -52,11 +52,11 @@ fn written<L: Loss>(loss: &L) -> Result<String, LaunchError> {
     Ok(loss.written().ok_or_else(not_storable)?)
 }
 
-fn read<L: Loss>(text: &str) -> Result<L, JournalError> {
+pub(super) fn read<L: Loss>(text: &str) -> Result<L, JournalError> {
     L::read(text).ok_or_else(|| damaged(format!("{text} is no loss")))
 }
 
-fn damaged(why: impl Into<String>) -> JournalError {
+pub(super) fn damaged(why: impl Into<String>) -> JournalError {
     JournalError::Damaged(why.into())
 }
 
@@ -123,7 +123,7 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
                 )
             }
             Posted::Part { path, form, losses } => (
-                part_quotes(path, losses, books)?,
+                part_quotes(path, losses, &mut |place| books.group(place))?,
                 part_bill(&description, measure, path, form, books),
             ),
             Posted::Slot { .. } => {
@@ -174,16 +174,17 @@ fn steps<L>(quotes: &[&PartQuote<L>], factors: &[Option<u32>]) -> Result<Vec<Sto
     factors.iter().enumerate().map(step).collect()
 }
 
-fn part_quotes<L: Loss>(
+/// What was written down of a launch in a part, at each distance.
+pub(super) fn part_quotes<L: Loss>(
     path: &[Stored],
     losses: &[Vec<String>],
-    books: &Books,
+    group: &mut dyn FnMut(Place) -> GroupId,
 ) -> Result<Vec<Quote<L>>, JournalError> {
-    let at = |(number, losses): (usize, &Vec<String>)| {
+    let mut at = |(number, losses): (usize, &Vec<String>)| {
         let step = |step: &Stored| {
             let units = step.units.get(number);
             Ok(Step {
-                group: books.group(step.partition),
+                group: group(step.partition),
                 part: u64::from(step.part.0),
                 units: units.ok_or_else(|| damaged("a part has no units"))?.clone(),
             })
@@ -193,7 +194,7 @@ fn part_quotes<L: Loss>(
         let (path, losses) = (path?, losses?);
         Ok(Quote::Part(Box::new(PartQuote { path, losses })))
     };
-    losses.iter().enumerate().map(at).collect()
+    losses.iter().enumerate().map(&mut at).collect()
 }
 
 /// The whole bill, if the numbers of units and the map all have a form.
