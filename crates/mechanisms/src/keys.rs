@@ -190,7 +190,7 @@ where
 
 /// With which probability a key is shown, by its count: as large as (ε, δ) allows (\[DVGM22\]).
 #[derive(Clone, Debug)]
-struct Chances(Vec<Probability>);
+pub(crate) struct Chances(Vec<Probability>);
 
 /// The longest table.
 const MOST_CHANCES: usize = 1 << 16;
@@ -200,7 +200,7 @@ const CHANCE_BITS: usize = 128;
 impl Chances {
     /// `π(n + 1)` is the least of `e^ε·π(n) + δ`, `1 − e^−ε·(1 − δ − π(n))` and 1, with `e^ε` rounded down: what is less than these
     /// bounds keeps them, too, as long as chances do not fall.
-    fn new(epsilon: &Exact, delta: &Exact) -> Result<Self, BuildError> {
+    pub(crate) fn new(epsilon: &Exact, delta: &Exact) -> Result<Self, BuildError> {
         let factor = epsilon.exp(Round::Down).to_rational();
         let refused = || BuildError::out_of_range("ε", "large enough for 65,536 counts", epsilon);
         let (factor, delta) = factor.zip(delta.to_rational()).ok_or_else(refused)?;
@@ -223,7 +223,7 @@ impl Chances {
     }
 
     /// For a count of at least one.
-    fn of(&self, count: i128) -> Probability {
+    pub(crate) fn of(&self, count: i128) -> Probability {
         let chance = usize::try_from(count - 1)
             .ok()
             .and_then(|at| self.0.get(at));

@@ -6,6 +6,7 @@
 //! - [`response`]: randomized response, leaky and interactive.
 //! - [`selection`]: the exponential mechanism, report-noisy-max, and the best few.
 //! - [`statistics`], [`keys`], [`persons`]: quantiles, means and variances; keys that nobody lists; bounds on what a person contributes.
+//! - [`propose`]: propose-test-release, for what changes little near the data at hand.
 //! - [`sparse`], [`weights`]: sparse vector, above-threshold and private multiplicative weights: many queries of the same
 //!   data, charged once.
 //! - [`counter`], [`monitor`]: continual counting and a threshold monitor: data that arrive over time, charged once.
@@ -33,6 +34,7 @@ pub mod monitor;
 pub mod noise;
 mod parameter;
 pub mod persons;
+pub mod propose;
 pub mod records;
 pub mod response;
 pub mod samplers;

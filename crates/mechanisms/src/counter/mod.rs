@@ -11,12 +11,19 @@
 //! |---|---|---|---|
 //! | [`Counter::new`]: blocks of two | 41.9 | 7.6 | a number a level |
 //! | [`Counter::spending`]: the best blocks | 24.8 | 7.3 | a number a level |
+//! | [`SubtractingCounter`]: the best for pure losses | 20.7 | – | some numbers a level |
 //! | [`EndlessCounter`]: no horizon | 27.8 | 7.9 | a number a level |
-//! | [`SquareRootCounter`] | – | 4.0 | the stream |
+//! | [`SquareRootBlocks`]: the best in short memory | – | 4.9 | the root of the stream |
+//! | [`SquareRootCounter`]: the best for zCDP and (ε, δ) | – | 4.0 | the stream |
+//!
+//! Prefer [`SubtractingCounter`] for ε, and [`SquareRootCounter`] otherwise. [`Counter`] is for several columns, for noise of one's own, and for
+//! what is built on finished blocks only.
 
 mod endless;
 mod shape;
 mod square_root;
+mod square_root_blocks;
+mod subtracting;
 mod tree;
 
 use std::sync::Arc;
@@ -30,6 +37,8 @@ use queryable::{AskError, Machine, Queryable, Scope};
 pub use self::{
     endless::{Divisible, EndlessCounter, EndlessMachine},
     square_root::{MOST_STEPS, SquareRootCounter, SquareRootMachine},
+    square_root_blocks::{SquareRootBlocks, SquareRootBlocksMachine},
+    subtracting::{SubtractingCounter, SubtractingMachine},
 };
 use self::{shape::Shape, tree::Blocks};
 use crate::{

@@ -29,8 +29,8 @@ use crate::{
 ///
 /// Distances are L1 over the whole stream, as for [`Counter`](super::Counter). Memory grows with the time (40 bytes a step), and so does the
 /// time of an update: two products of the stream so far, about 20 µs at step 2¹⁴. So it is for streams of up to some
-/// 10⁵ steps, and of at most [`MOST_STEPS`]; for longer ones, for pure privacy, and where memory is short, take
-/// [`Counter::spending`](super::Counter::spending), which keeps a few numbers a level and has about twice the error in zCDP.
+/// 10⁵ steps, and of at most [`MOST_STEPS`] (building one takes as long as a whole stream). For longer ones, and where memory is short, take
+/// [`SquareRootBlocks`](super::SquareRootBlocks); for pure privacy [`SubtractingCounter`](super::SubtractingCounter).
 ///
 /// ```
 /// use odometry::mechanisms::{counter::SquareRootCounter, spend::rho};
@@ -51,13 +51,13 @@ pub struct SquareRootCounter<N> {
 pub const MOST_STEPS: u64 = 1 << 20;
 
 /// The lattice of releases is 2^-20 of a unit of the stream.
-const LATTICE_BITS: usize = 20;
+pub(super) const LATTICE_BITS: usize = 20;
 /// Weights of answers have the other digits of a word.
 const BITS: usize = 64;
 
 /// The diagonals of both triangular matrices.
 #[derive(Debug)]
-struct Matrices {
+pub(super) struct Matrices {
     lattice: usize,
     /// `M`, in units of the lattice.
     releases: Vec<i64>,
@@ -67,7 +67,7 @@ struct Matrices {
 }
 
 impl Matrices {
-    fn new(horizon: usize, lattice: usize) -> Self {
+    pub(super) fn new(horizon: usize, lattice: usize) -> Self {
         let releases = roots(horizon, lattice);
         let mut answers: Vec<i64> = Vec::with_capacity(horizon);
         for time in 0..horizon {
@@ -86,9 +86,16 @@ impl Matrices {
         1 << (42 + self.lattice)
     }
 
+    /// The sum of the squared weights of the answer at this step, about.
+    pub(super) fn squares(&self, time: usize) -> f64 {
+        let weights = self.answers.iter().take(time);
+        let squares: f64 = weights.map(|weight| (*weight as f64).powi(2)).sum();
+        squares / 2f64.powi(2 * BITS as i32)
+    }
+
     /// How much the releases change between streams at this distance: that of one column of `M`, the first, times the distance,
     /// by the triangle inequality.
-    fn change(&self, d_in: &Exact) -> Change {
+    pub(super) fn change(&self, d_in: &Exact) -> Change {
         // At most 2^20 weights of at most 2^20.
         let sum: u64 = self.releases.iter().map(|m| m.unsigned_abs()).sum();
         let squares: u64 = self.releases.iter().map(|m| m.unsigned_abs().pow(2)).sum();
@@ -113,10 +120,10 @@ fn roots(horizon: usize, lattice: usize) -> Vec<i64> {
 }
 
 /// `Σ older[i]·newest_first[n − 1 − i]`: a step of a product of triangular matrices.
-fn products(older: &[i64], newest_first: &[i64]) -> i128 {
+fn products<T: Copy + Into<i128>>(older: &[T], newest_first: &[i64]) -> i128 {
     let pairs = older.iter().rev().zip(newest_first);
     pairs
-        .map(|(x, weight)| i128::from(*x) * i128::from(*weight))
+        .map(|(x, weight)| (*x).into() * i128::from(*weight))
         .sum()
 }
 
@@ -144,11 +151,7 @@ impl<N: Noise> SquareRootCounter<N> {
     /// # Errors
     /// [`BuildError::NotPositive`], [`BuildError::OutOfRange`].
     pub fn on_lattice(horizon: u64, lattice: u32, noise: N) -> Result<Self, BuildError> {
-        if !(2..=20).contains(&lattice) {
-            let expected = "from 2 to 20";
-            return Err(BuildError::out_of_range("the lattice", expected, lattice));
-        }
-        let matrices = Arc::new(matrices(horizon, lattice as usize)?);
+        let matrices = Arc::new(matrices(horizon, lattice_bits(lattice)?)?);
         Ok(Self { noise, matrices })
     }
 
@@ -167,9 +170,7 @@ impl<N: Noise> SquareRootCounter<N> {
     /// The standard deviation of the noise of the answer at this step, from 1 on, about: for advice.
     pub fn deviation(&self, time: u64, noise_deviation: f64) -> f64 {
         let time = usize::try_from(time).unwrap_or(usize::MAX);
-        let weights = self.matrices.answers.iter().take(time);
-        let squares: f64 = weights.map(|weight| (*weight as f64).powi(2)).sum();
-        squares.sqrt() * noise_deviation / 2f64.powi(BITS as i32)
+        self.matrices.squares(time).sqrt() * noise_deviation
     }
 
     /// The noise on every release, in units of the lattice.
@@ -182,9 +183,7 @@ impl<N: Noise> SquareRootCounter<N> {
     pub fn machine(&self) -> SquareRootMachine<N> {
         SquareRootMachine {
             counter: self.clone(),
-            updates: Vec::new(),
-            released: Vec::new(),
-            wide: false,
+            sums: Released::default(),
         }
     }
 
@@ -213,30 +212,35 @@ impl<N: Noise> SquareRootCounter<N> {
     }
 }
 
-/// Counts one stream that arrives in its queries.
+/// A stream so far, and what was released of it.
 #[derive(Clone)]
-pub struct SquareRootMachine<N> {
-    counter: SquareRootCounter<N>,
-    updates: Vec<i64>,
+pub(super) struct Released<T> {
+    updates: Vec<T>,
     released: Vec<i128>,
     /// Some release is too large for sums in 128 bits.
     wide: bool,
 }
 
-impl<N: Noise> Machine for SquareRootMachine<N> {
-    type Query = i64;
-    type Answer = i64;
-
-    fn step(&mut self, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
-        let matrices = Arc::clone(&self.counter.matrices);
-        let time = self.updates.len();
-        if time == matrices.releases.len() {
-            return Err(AskError::Halted);
+impl<T> Default for Released<T> {
+    fn default() -> Self {
+        Self {
+            updates: Vec::new(),
+            released: Vec::new(),
+            wide: false,
         }
-        let noise = scope.draw(&self.counter.noise)?;
+    }
+}
+
+impl<T: Copy + Into<i128>> Released<T> {
+    pub(super) fn steps(&self) -> usize {
+        self.updates.len()
+    }
+
+    /// Takes in an update, and releases the next row with this noise; the sum so far is computed from what was released. At
+    /// most [`MOST_STEPS`] updates of up to 85 bits.
+    pub(super) fn add(&mut self, update: T, noise: IBig, matrices: &Matrices) -> IBig {
         self.updates.push(update);
-        // At most 2^20 products of 63 and 21 bits.
-        let row = products(&self.updates, &matrices.releases[..=time]);
+        let row = products(&self.updates, &matrices.releases[..self.updates.len()]);
         // From here on only what is released is looked at.
         let release = IBig::from(row) + noise;
         let release = i128::try_from(&release).unwrap_or(match release < IBig::ZERO {
@@ -245,10 +249,43 @@ impl<N: Noise> Machine for SquareRootMachine<N> {
         });
         self.wide |= release.unsigned_abs() >= matrices.narrow();
         self.released.push(release);
-        if time + 1 == matrices.releases.len() {
+        answer(&self.released, &matrices.answers, self.wide)
+    }
+}
+
+/// Counts one stream that arrives in its queries.
+#[derive(Clone)]
+pub struct SquareRootMachine<N> {
+    counter: SquareRootCounter<N>,
+    sums: Released<i64>,
+}
+
+impl<N: Noise> Machine for SquareRootMachine<N> {
+    type Query = i64;
+    type Answer = i64;
+
+    fn step(&mut self, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
+        let matrices = &self.counter.matrices;
+        if self.sums.steps() == matrices.releases.len() {
+            return Err(AskError::Halted);
+        }
+        let noise = scope.draw(&self.counter.noise)?;
+        let sum = self.sums.add(update, noise, matrices);
+        if self.sums.steps() == matrices.releases.len() {
             scope.halt();
         }
-        Ok(answer(&self.released, &matrices.answers, self.wide))
+        Ok(saturate(sum))
+    }
+}
+
+pub(super) fn lattice_bits(lattice: u32) -> Result<usize, BuildError> {
+    match (2..=20).contains(&lattice) {
+        true => Ok(lattice as usize),
+        false => Err(BuildError::out_of_range(
+            "the lattice",
+            "from 2 to 20",
+            lattice,
+        )),
     }
 }
 
@@ -258,26 +295,26 @@ fn matrices(horizon: u64, lattice: usize) -> Result<Matrices, BuildError> {
         return Err(BuildError::not_positive(what, 0));
     }
     if horizon > MOST_STEPS {
-        let expected = "at most 2^20 here; take `Counter::spending` for longer streams";
+        let expected = "at most 2^20 here; take `SquareRootBlocks` for longer streams";
         return Err(BuildError::out_of_range(what, expected, horizon));
     }
     Ok(Matrices::new(horizon as usize, lattice))
 }
 
 /// The sum so far, from what was released.
-fn answer(released: &[i128], weights: &[i64], wide: bool) -> i64 {
+fn answer(released: &[i128], weights: &[i64], wide: bool) -> IBig {
     let pairs = || released.iter().rev().zip(weights);
     if wide {
         let product = |(release, weight): (&i128, &i64)| IBig::from(*release) * IBig::from(*weight);
         let sum = pairs()
             .map(product)
             .fold(IBig::ZERO, |sum, product| sum + product);
-        return saturate((sum + (IBig::ONE << (BITS - 1))) >> BITS);
+        return (sum + (IBig::ONE << (BITS - 1))) >> BITS;
     }
     let sum: i128 = pairs()
         .map(|(release, weight)| release * i128::from(*weight))
         .sum();
-    saturate(IBig::from(rounded(sum, BITS)))
+    IBig::from(rounded(sum, BITS))
 }
 
 #[cfg(test)]
