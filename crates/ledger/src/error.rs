@@ -67,9 +67,10 @@ impl From<CommitError> for JournalError {
         let closed = |reason: String| Self::Closed { reason };
         match error {
             CommitError::InDoubt { seq, .. } => Self::InDoubt { seq },
-            CommitError::NotWritten { cause, .. } | CommitError::Stopped { cause } => {
-                closed(cause.to_string())
-            }
+            CommitError::NotWritten { cause, .. } => Self::NotWritten {
+                reason: cause.to_string(),
+            },
+            CommitError::Stopped { cause } => closed(cause.to_string()),
             CommitError::Closed => closed("it was closed".into()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use odometer::journal::Record;
+use odometer::journal::{Receipt, Record};
 
 use crate::log::Ticket;
 
@@ -25,6 +25,14 @@ impl Keys {
     /// A draft has this key from now on.
     pub(crate) fn draft(&mut self, key: &[u8]) {
         *self.drafted.entry(key.to_vec()).or_default() += 1;
+    }
+
+    /// Another process has written a record with this key. Whoever drafts it later finds it in the store.
+    pub(crate) fn heard(&mut self, key: &[u8], receipt: Receipt, record: impl FnOnce() -> Record) {
+        if self.drafted.contains_key(key) {
+            let written = (Ticket::durable(receipt), Arc::new(record()));
+            self.staged.insert(key.to_vec(), written);
+        }
     }
 
     /// A draft with this key is gone.

@@ -22,6 +22,7 @@ mod opened;
 mod problem;
 mod reader;
 mod replay;
+mod sittings;
 mod store;
 mod sync;
 mod untouched;

@@ -4,6 +4,8 @@
 //! staged, chains it, and has the store write it; the others park. When it is done it wakes those whose records are
 //! durable, and one of the rest, which leads next. So under load every sync carries as many records as came in during the last.
 //!
+//! Where other processes write, too, there is nothing to be staged but in a sitting ([`crate::sittings`]), and whoever leaves it last leads.
+//!
 //! A record that was not written, or may not have been, stops the log: memory has been charged for it, and only what the
 //! store says when it is opened again can be believed. Nobody waits for ever: a leader's guard owns its batch, and whatever
 //! ends the leader tells everybody.
@@ -68,6 +70,14 @@ impl Ticket {
         self.receipt
     }
 
+    /// Of a record that another process has written.
+    pub(crate) fn durable(receipt: Receipt) -> Self {
+        Self {
+            receipt,
+            outcome: Arc::new(Mutex::new(Some(Ok(())))),
+        }
+    }
+
     fn outcome(&self) -> Option<Outcome> {
         lock(&self.outcome).clone()
     }
@@ -80,6 +90,8 @@ impl Ticket {
 /// A chain of records in a store.
 pub struct Log {
     store: Box<dyn Store>,
+    /// Is what is staged only written at the end of a sitting?
+    sits: bool,
     state: Mutex<State>,
 }
 
@@ -109,9 +121,44 @@ impl Log {
             stopped: None,
         };
         Self {
+            sits: store.has_other_writers(),
             store,
             state: Mutex::new(state),
         }
+    }
+
+    /// Continues behind what another process has written. Nothing is staged.
+    pub(crate) fn advance(&self, walk: Walk) {
+        let mut state = lock(&self.state);
+        if let Some(head) = walk.head() {
+            (state.head, state.end) = (head, walk);
+        }
+    }
+
+    /// Behind the newest record, if more can be written.
+    pub(crate) fn end(&self) -> Result<Walk, CommitError> {
+        let state = lock(&self.state);
+        state.stopped.clone().map_or(Ok(state.end), Err)
+    }
+
+    /// Nothing is written any more.
+    pub(crate) fn stop(&self, cause: Cause) {
+        let stopped = CommitError::Stopped { cause };
+        lock(&self.state).stopped.get_or_insert(stopped);
+    }
+
+    /// Ends a sitting: writes what is staged, and lets others write.
+    pub(crate) fn rise(&self) {
+        let staged = {
+            let mut state = lock(&self.state);
+            (!state.staged.is_empty()).then(|| self.leader(&mut state))
+        };
+        // Whatever ends the store's code, everybody who waits is told.
+        let risen = panic::catch_unwind(panic::AssertUnwindSafe(|| match staged {
+            Some(leader) => leader.lead(),
+            None => self.store.give_back(),
+        }));
+        risen.unwrap_or_else(mem::forget);
     }
 
     /// The store. Only reading from it makes sense.
@@ -155,23 +202,27 @@ impl Log {
             if let Some(outcome) = ticket.outcome() {
                 return outcome.map(|()| ticket.receipt);
             }
-            if state.leading {
+            if state.leading || self.sits {
                 state.parked.push((ticket.receipt.seq, thread::current()));
                 drop(state);
                 thread::park();
             } else {
-                state.leading = true;
-                let leader = Leader {
-                    log: self,
-                    tickets: state.staged.iter().map(|staged| staged.1.clone()).collect(),
-                    batch: mem::take(&mut state.staged),
-                };
+                let leader = self.leader(&mut state);
                 drop(state);
                 // If the store panics, the guard has told everybody, this thread included.
                 let led = panic::catch_unwind(panic::AssertUnwindSafe(|| leader.lead()));
                 // What a panic carries is foreign; its destructor might panic, too.
                 led.unwrap_or_else(mem::forget);
             }
+        }
+    }
+
+    fn leader<'a>(&'a self, state: &mut State) -> Leader<'a> {
+        state.leading = true;
+        Leader {
+            log: self,
+            tickets: state.staged.iter().map(|staged| staged.1.clone()).collect(),
+            batch: mem::take(&mut state.staged),
         }
     }
 

@@ -18,6 +18,7 @@ use crate::{
     keys::Keys,
     log::Log,
     replay::{self, Replayed},
+    sittings::Sittings,
     store::Store,
     sync::{Mutex, lock},
 };
@@ -57,6 +58,8 @@ pub(crate) struct Inner {
     pub(crate) book: Mutex<Book>,
     /// Locked while it is written: two writers would mix their lines, or the older one would come last.
     anchor: Option<Mutex<PathBuf>>,
+    /// If other processes write, too: nothing is staged but in one of these.
+    pub(crate) sittings: Option<Sittings>,
 }
 
 /// What has been staged so far amounts to this.
@@ -111,7 +114,9 @@ impl Ledger {
             keys: Keys::default(),
             since,
         };
+        let sittings = store.has_other_writers().then(Sittings::new);
         let inner = Arc::new(Inner {
+            sittings,
             log: Log::after(head, store),
             book: Mutex::new(book),
             anchor: anchor.map(Mutex::new),
@@ -138,7 +143,16 @@ impl Ledger {
         self.inner.log.head()
     }
 
-    /// Everything that was charged, as of now.
+    /// Reads what other processes have written since: what is left, shown and asked is as of now. (Launches do so by
+    /// themselves.) Nothing happens where nobody else writes.
+    ///
+    /// # Errors
+    /// [`LedgerError::Journal`].
+    pub fn refresh(&self) -> Result<(), LedgerError> {
+        Ok(self.books.sitting(|| ())?)
+    }
+
+    /// Everything that was charged, as far as this process knows: see [`refresh`](Self::refresh).
     pub fn state(&self) -> State {
         lock(&self.inner.book).state.clone()
     }
@@ -149,8 +163,11 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`], with the first record that is wrong.
     pub fn verify(&self) -> Result<Receipt, LedgerError> {
-        crate::chain::verify(self.inner.log.store())?;
-        Ok(replay::everything(self.inner.log.store())?.head)
+        let store = self.inner.log.store();
+        let frozen = store.frozen()?;
+        let store = frozen.as_deref().unwrap_or(store);
+        crate::chain::verify(store)?;
+        Ok(replay::everything(store)?.head)
     }
 
     /// Writes the state of all accounts down, so that opening the ledger takes as long as replaying what comes later.
@@ -158,7 +175,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`].
     pub fn checkpoint(&self) -> Result<Receipt, LedgerError> {
-        let ticket = {
+        let ticket = self.books.sitting(|| {
             let mut book = lock(&self.inner.book);
             let full = |reason: String| JournalError::Full { reason };
             let body = codec::checkpoint(&book.state).map_err(full)?;
@@ -168,8 +185,8 @@ impl Ledger {
                 .log
                 .stage(draft.map_err(|error| full(error.to_string()))?)?;
             book.since = 0;
-            ticket
-        };
+            Ok::<_, LedgerError>(ticket)
+        })??;
         let receipt = self.inner.log.wait(&ticket)?;
         self.write_anchor()?;
         Ok(receipt)

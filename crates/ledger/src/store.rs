@@ -2,6 +2,7 @@
 
 use std::{io, ops::ControlFlow};
 
+use odometer::journal::Receipt;
 use thiserror::Error;
 
 use crate::frame::Frame;
@@ -47,6 +48,32 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`StoreError::Unreadable`].
     fn indexed(&self) -> Result<(u64, u64), StoreError>;
+
+    /// Do other processes write to it, too? Then [`append`](Store::append) is only called by whoever has the turn.
+    fn has_other_writers(&self) -> bool {
+        false
+    }
+
+    /// Takes the turn: nobody else writes until [`append`](Store::append) or [`give_back`](Store::give_back) returns. Hands out
+    /// what was written after this record; the answer is the last of all.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`]: then the turn is nobody's.
+    fn take_turn(&self, after: &Receipt, each: &mut Each<'_>) -> Result<Receipt, StoreError> {
+        let _ = each;
+        Ok(*after)
+    }
+
+    /// Ends a turn in which nothing is written.
+    fn give_back(&self) {}
+
+    /// The store as it is now: what others write meanwhile is not in it. Nothing if nobody else writes.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`].
+    fn frozen(&self) -> Result<Option<Box<dyn Store + '_>>, StoreError> {
+        Ok(None)
+    }
 }
 
 /// Takes a record's number and its bytes.

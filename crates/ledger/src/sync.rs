@@ -3,13 +3,13 @@
 
 #[cfg(not(model))]
 pub(crate) use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::{self, Thread},
 };
 
 #[cfg(model)]
 pub(crate) use shuttle::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::{self, Thread},
 };
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::*;
 use measures::{ApproxZcdp, Basic, PrivacyMap, PureDp};
 use odometer_model::journal::{
-    Books, Draft, Journal, JournalError, Memory, Opening, Past, Place, Record, Written,
+    Books, Draft, Journal, JournalError, Memory, OpenedPlace, Opening, Past, Place, Record, Written,
 };
 use odometer_model::{LaunchError, Measurement, Odometer};
 use shuttle::sync::{Condvar, Mutex};
@@ -104,7 +104,7 @@ struct Waiting {
 }
 
 impl Journal for Disk {
-    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
+    fn open(&self, opening: &Opening) -> Result<OpenedPlace, JournalError> {
         self.0.memory.open(opening)
     }
 

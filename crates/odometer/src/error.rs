@@ -173,9 +173,12 @@ impl LaunchError {
         matches!(self, Self::InDoubt(_))
     }
 
-    /// What was staged, and is not known to be written down.
+    /// What was staged, and is not known to be written down, or is known not to be.
     pub(crate) fn in_doubt(error: JournalError) -> Self {
-        Self::InDoubt(Box::new(error))
+        match error {
+            JournalError::NotWritten { .. } => Self::Journal(Box::new(error)),
+            error => Self::InDoubt(Box::new(error)),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use measures::{
     Total, times,
 };
 use odometer::journal::{
-    Books, Draft, Journal, JournalError, Memory, Opening, Past, Place, Record, Written,
+    Books, Draft, Journal, JournalError, Memory, OpenedPlace, Opening, Past, Place, Record, Written,
 };
 use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, Session, Transformation};
 
@@ -470,7 +470,7 @@ struct BrokenDraft {
 }
 
 impl Journal for Broken {
-    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
+    fn open(&self, opening: &Opening) -> Result<OpenedPlace, JournalError> {
         self.memory.open(opening)
     }
 

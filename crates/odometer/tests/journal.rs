@@ -3,8 +3,8 @@
 use measures::{Form, Name};
 use odometer::Description;
 use odometer::journal::{
-    AccountTerms, Journal, JournalError, Key, Memory, Opening, Path, Place, Posted, Posting,
-    Record, Relation, Segment, Settlement, State, Terms,
+    AccountTerms, Journal, JournalError, Key, Memory, OpenedPlace, Opening, Past, Path, Place,
+    Posted, Posting, Record, Relation, Segment, Settlement, State, Terms,
 };
 
 fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
@@ -47,6 +47,11 @@ fn launch(key: Option<&str>, name: &'static str, accounts: &[Place]) -> Record {
     })
 }
 
+fn open(journal: &Memory, opening: &Opening) -> Result<(Place, Past), JournalError> {
+    let OpenedPlace { place, past, .. } = journal.open(opening)?;
+    Ok((place, past))
+}
+
 fn write(journal: &Memory, record: Record) -> Result<(), JournalError> {
     let mut draft = journal.draft(record)?;
     draft.stage()?;
@@ -56,19 +61,19 @@ fn write(journal: &Memory, record: Record) -> Result<(), JournalError> {
 #[test]
 fn a_place_that_is_there_is_opened_again_with_what_was_charged() {
     let journal = Memory::new();
-    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
-    let (team, _) = journal.open(&account(Some(root), "team", "0.5")).unwrap();
+    let (root, _) = open(&journal, &account(None, "all", "1")).unwrap();
+    let (team, _) = open(&journal, &account(Some(root), "team", "0.5")).unwrap();
     for _ in 0..3 {
         write(&journal, launch(None, "query", &[team, root])).unwrap();
     }
     write(&journal, launch(None, "other", &[root])).unwrap();
     let again = Memory::replaying(&journal.records()).unwrap();
     for journal in [journal, again] {
-        let (place, past) = journal.open(&account(None, "all", "1")).unwrap();
+        let (place, past) = open(&journal, &account(None, "all", "1")).unwrap();
         assert_eq!(place, root);
         let counts: Vec<u64> = past.runs.iter().map(|run| run.count).collect();
         assert_eq!(counts, [3, 1]);
-        let (place, past) = journal.open(&account(Some(root), "team", "0.5")).unwrap();
+        let (place, past) = open(&journal, &account(Some(root), "team", "0.5")).unwrap();
         assert_eq!((place, past.runs.len()), (team, 1));
     }
 }
@@ -76,8 +81,8 @@ fn a_place_that_is_there_is_opened_again_with_what_was_charged() {
 #[test]
 fn other_terms_are_named() {
     let journal = Memory::new();
-    journal.open(&account(None, "all", "1")).unwrap();
-    let error = journal.open(&account(None, "all", "2")).unwrap_err();
+    open(&journal, &account(None, "all", "1")).unwrap();
+    let error = open(&journal, &account(None, "all", "2")).unwrap_err();
     assert_eq!(
         error.to_string(),
         "all is in the ledger with the budget 1, and was opened with the budget 2: open it as it was, or under another name"
@@ -87,7 +92,7 @@ fn other_terms_are_named() {
 #[test]
 fn a_key_is_charged_once() {
     let journal = Memory::new();
-    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
+    let (root, _) = open(&journal, &account(None, "all", "1")).unwrap();
     write(&journal, launch(Some("monday"), "query", &[root])).unwrap();
     let again = write(&journal, launch(Some("monday"), "query", &[root]));
     assert!(matches!(again, Err(JournalError::AlreadyCharged { receipt, .. }) if receipt.seq == 1));
@@ -102,7 +107,7 @@ fn a_key_is_charged_once() {
 #[test]
 fn after_a_doubt_nothing_is_written() {
     let journal = Memory::new();
-    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
+    let (root, _) = open(&journal, &account(None, "all", "1")).unwrap();
     journal.fail_after(1);
     write(&journal, launch(None, "query", &[root])).unwrap();
     let doubt = write(&journal, launch(None, "query", &[root]));
@@ -114,7 +119,7 @@ fn after_a_doubt_nothing_is_written() {
 #[test]
 fn a_state_serializes() {
     let journal = Memory::new();
-    let (root, _) = journal.open(&account(None, "all", "1")).unwrap();
+    let (root, _) = open(&journal, &account(None, "all", "1")).unwrap();
     write(&journal, launch(None, "query", &[root])).unwrap();
     let mut state = State::new();
     for record in journal.records() {

@@ -3,7 +3,8 @@
 use std::{ops::ControlFlow, sync::Arc};
 
 use odometer::journal::{
-    Draft, Invalid, Journal, JournalError, Opening, Past, Place, Receipt, Record, Written,
+    Draft, Invalid, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
+    Sitting, Tell, Written,
 };
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     sync::lock,
 };
 
+mod news;
 #[cfg(test)]
 mod tests;
 
@@ -22,27 +24,42 @@ mod tests;
 pub(crate) struct Writer(pub(crate) Arc<Inner>);
 
 impl Journal for Writer {
-    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
+    fn has_other_writers(&self) -> bool {
+        self.0.sittings.is_some()
+    }
+
+    fn enter(&self, tell: &mut Tell<'_>) -> Result<Option<Box<dyn Sitting>>, JournalError> {
+        let Some(sittings) = &self.0.sittings else {
+            return Ok(None);
+        };
+        sittings.enter(|| self.0.catch_up(tell))?;
+        Ok(Some(Box::new(Seat(self.0.clone()))))
+    }
+
+    fn open(&self, opening: &Opening) -> Result<OpenedPlace, JournalError> {
         let record = Record::Open(opening.clone());
         let draft = unchained(&record, None)?;
         let inner = &self.0;
-        let (place, staged) = {
-            // Looked for and staged as one step: two openers get the same place.
-            let mut book = lock(&inner.book);
-            match book.state.find(opening)? {
-                Some(place) => (place, None),
-                None => {
-                    let (ticket, opened) = inner.stage(&mut book, draft, &record)?;
-                    let none = || JournalError::Damaged("nothing was opened".into());
-                    (opened.ok_or_else(none)?, Some(ticket))
-                }
+        // Looked for and staged as one step: two openers get the same place.
+        let mut book = lock(&inner.book);
+        let (place, draft) = match book.state.find(opening)? {
+            Some(place) => (place, None),
+            None => {
+                let (ticket, opened) = inner.stage(&mut book, draft, &record)?;
+                let none = || JournalError::Damaged("nothing was opened".into());
+                let drafted = Drafted {
+                    inner: inner.clone(),
+                    draft: None,
+                    record: Arc::new(record),
+                    reserved: None,
+                    staged: Some((ticket, opened)),
+                };
+                let drafted: Box<dyn Draft> = Box::new(drafted);
+                (opened.ok_or_else(none)?, Some(drafted))
             }
         };
-        if let Some(ticket) = staged {
-            inner.log.wait(&ticket)?;
-        }
-        let past = lock(&inner.book).state.past(place);
-        Ok((place, past.unwrap_or_default()))
+        let past = book.state.past(place).unwrap_or_default();
+        Ok(OpenedPlace { place, past, draft })
     }
 
     fn find(&self, opening: &Opening) -> Result<Option<(Place, Past)>, JournalError> {
@@ -67,6 +84,17 @@ impl Journal for Writer {
 
     fn flush(&self) -> Result<(), JournalError> {
         Ok(self.0.log.flush()?)
+    }
+}
+
+/// Somebody in a sitting.
+struct Seat(Arc<Inner>);
+
+impl Sitting for Seat {
+    fn leave(self: Box<Self>) {
+        if let Some(sittings) = &self.0.sittings {
+            sittings.leave(|| self.0.log.rise());
+        }
     }
 }
 

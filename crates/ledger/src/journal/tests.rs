@@ -14,7 +14,7 @@ use common::{
     Disk, begun,
     records::{account, launch, write},
 };
-use odometer::journal::{Draft, Journal, JournalError, Opening, Past, Place, Record};
+use odometer::journal::{Draft, Journal, JournalError, OpenedPlace, Opening, Past, Place, Record};
 
 use super::Writer;
 use crate::{Ledger, LedgerError, OpenStoreError, Store as _, frame::MAX_BODY};
@@ -30,8 +30,17 @@ impl std::ops::Deref for Both {
     }
 }
 
+impl Both {
+    /// Opens a place, and waits until it is written down.
+    fn opened(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
+        let OpenedPlace { place, past, draft } = self.open(opening)?;
+        draft.map_or(Ok(()), |draft| draft.wait().map(drop))?;
+        Ok((place, past))
+    }
+}
+
 impl Journal for Both {
-    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
+    fn open(&self, opening: &Opening) -> Result<OpenedPlace, JournalError> {
         Writer(self.inner()).open(opening)
     }
 
@@ -77,8 +86,11 @@ fn reopening_is_replay() {
     let (root, team);
     {
         let ledger = at(&path);
-        root = ledger.open(&account(None, "all", "1")).unwrap().0;
-        team = ledger.open(&account(Some(root), "team", "0.5")).unwrap().0;
+        root = ledger.opened(&account(None, "all", "1")).unwrap().0;
+        team = ledger
+            .opened(&account(Some(root), "team", "0.5"))
+            .unwrap()
+            .0;
         for _ in 0..3 {
             write(&ledger, launch(None, "query", &[team, root])).unwrap();
         }
@@ -88,14 +100,14 @@ fn reopening_is_replay() {
     }
     let ledger = at(&path);
     assert_eq!(ledger.head().seq, 7);
-    let (place, past) = ledger.open(&account(None, "all", "1")).unwrap();
+    let (place, past) = ledger.opened(&account(None, "all", "1")).unwrap();
     assert_eq!((place, past.runs.len(), past.halted), (root, 2, false));
     assert_eq!(counts(&ledger, root), [3, 1]);
-    let (place, past) = ledger.open(&account(Some(root), "team", "0.5")).unwrap();
+    let (place, past) = ledger.opened(&account(Some(root), "team", "0.5")).unwrap();
     assert_eq!((place, past.runs.len(), past.halted), (team, 1, true));
     assert_eq!(ledger.head().seq, 7, "opening what is there writes nothing");
     assert_eq!(ledger.verify().unwrap(), ledger.head());
-    let other = ledger.open(&account(None, "all", "2")).unwrap_err();
+    let other = ledger.opened(&account(None, "all", "2")).unwrap_err();
     assert!(other.to_string().contains("the budget 1"), "{other}");
 }
 
@@ -104,8 +116,8 @@ fn a_key_is_charged_once() {
     let disk = Disk::default();
     for again in 0..3 {
         let ledger = on(&disk);
-        let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
-        let (team, _) = ledger.open(&account(Some(root), "team", "1")).unwrap();
+        let (root, _) = ledger.opened(&account(None, "all", "1")).unwrap();
+        let (team, _) = ledger.opened(&account(Some(root), "team", "1")).unwrap();
         let written = write(&ledger, launch(Some("monday"), "query", &[root]));
         match (again, written) {
             (0, written) => assert_eq!(written.unwrap().receipt.seq, 3),
@@ -127,7 +139,7 @@ fn a_key_is_charged_once() {
 #[test]
 fn a_key_is_charged_once_by_many_threads() {
     let ledger = on(&Disk::default());
-    let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+    let (root, _) = ledger.opened(&account(None, "all", "1")).unwrap();
     let charged: u64 = thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
             .map(|_| {
@@ -158,7 +170,7 @@ fn a_key_is_charged_once_by_many_threads() {
 fn a_place_is_opened_once_by_many_threads() {
     let ledger = on(&Disk::default());
     let places: Vec<Place> = thread::scope(|scope| {
-        let open = || ledger.open(&account(None, "all", "1")).unwrap().0;
+        let open = || ledger.opened(&account(None, "all", "1")).unwrap().0;
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
         threads
             .into_iter()
@@ -172,7 +184,7 @@ fn a_place_is_opened_once_by_many_threads() {
 #[test]
 fn a_refusal_leaves_no_trace() {
     let ledger = on(&Disk::default());
-    let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+    let (root, _) = ledger.opened(&account(None, "all", "1")).unwrap();
     let draft = ledger.draft(launch(Some("monday"), "query", &[root]));
     drop(draft.unwrap());
     write(&ledger, launch(Some("monday"), "another", &[root])).unwrap();
@@ -192,7 +204,7 @@ fn a_checkpoint_is_what_the_records_amount_to() {
     let mut root = Place(0);
     for round in 1..=3_u64 {
         let ledger = on(&disk);
-        root = ledger.open(&account(None, "all", "1")).unwrap().0;
+        root = ledger.opened(&account(None, "all", "1")).unwrap().0;
         let all: Vec<u64> = (1..round).map(|_| 4).collect();
         assert_eq!(
             counts(&ledger, root).iter().sum::<u64>(),
@@ -225,7 +237,7 @@ fn an_older_copy_is_refused() {
     let old = path.with_file_name("rolled-back.old");
     let open = || Ledger::open_anchored(&path, &anchor).map(Both);
     let ledger = open().unwrap();
-    let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+    let (root, _) = ledger.opened(&account(None, "all", "1")).unwrap();
     ledger.close().unwrap();
     drop(ledger);
     fs::copy(&path, &old).unwrap();
@@ -281,7 +293,7 @@ fn what_is_no_ledger_is_said() {
 fn a_flipped_or_truncated_file_is_noticed_or_means_the_same() {
     let disk = Disk::default();
     let ledger = on(&disk);
-    let (root, _) = ledger.open(&account(None, "all", "1")).unwrap();
+    let (root, _) = ledger.opened(&account(None, "all", "1")).unwrap();
     for number in 0..20 {
         write(
             &ledger,

@@ -12,8 +12,9 @@ use crate::{
     account::Account,
     account::ascent::{Kind, Launch, Settled, Terms},
     account::bill::Bill,
+    account::journaled::Journaled,
     error::LaunchError,
-    journal::{Books, Drafted, JournalError, Opening, Place, Posting, Record, Settlement},
+    journal::{Books, Drafted, Entered, JournalError, Opening, Place, Posting, Record, Settlement},
     measurement::Description,
     sync::MutexGuard,
 };
@@ -26,10 +27,12 @@ pub(crate) struct Drafting<'a> {
     /// What is written down if an account halts.
     halts: RefCell<Vec<(Place, Drafted)>>,
     halted: RefCell<Option<Result<Drafted, JournalError>>>,
+    /// Is whoever settles in a sitting already?
+    sitting: bool,
 }
 
 impl<'a> Drafting<'a> {
-    fn new(books: &'a Books, description: &Arc<Description>, wish: Wish) -> Self {
+    fn new(books: &'a Books, description: &Arc<Description>, wish: Wish, sitting: bool) -> Self {
         Self {
             books,
             settlement: Cell::new(Some(Settlement {
@@ -41,6 +44,7 @@ impl<'a> Drafting<'a> {
             draft: RefCell::default(),
             halts: RefCell::default(),
             halted: RefCell::default(),
+            sitting,
         }
     }
 
@@ -52,13 +56,16 @@ impl<'a> Drafting<'a> {
         self.settlement.set(settlement);
     }
 
-    /// All postings are there.
-    pub(super) fn ready(&self) -> Result<(), JournalError> {
+    /// All postings are there. Nothing is locked yet: accounts are up to date while the answer is kept.
+    pub(super) fn ready(&self) -> Result<Option<Entered<'a>>, JournalError> {
         if let Some(settlement) = self.settlement.take() {
             let draft = self.books.draft(Record::Charge(settlement))?;
             self.draft.replace(Some(draft));
         }
-        Ok(())
+        match self.sitting {
+            true => Ok(None),
+            false => self.books.enter().map(Some),
+        }
     }
 
     /// All accounts have agreed, and are locked.
@@ -78,14 +85,23 @@ impl<'a> Drafting<'a> {
             self.halted.replace(Some(staged.map(|()| draft)));
         }
     }
+}
 
-    /// The launch was refused. What it tells is written down first.
-    fn refused(&self, error: LaunchError) -> LaunchError {
-        let told = match self.halted.take() {
+/// A launch that was refused. Nobody is told before what that tells is written down.
+pub(crate) struct Refusal {
+    error: LaunchError,
+    halted: Option<Result<Drafted, JournalError>>,
+    books: Books,
+}
+
+impl Refusal {
+    /// Waits, with nothing locked and in no sitting.
+    pub(crate) fn told(self) -> LaunchError {
+        let told = match self.halted {
             Some(staged) => staged.and_then(Drafted::wait).map(drop),
             // Somebody else has staged what it tells, perhaps only just.
             None if matches!(
-                error,
+                self.error,
                 LaunchError::Halted { .. } | LaunchError::AlreadyCharged { .. }
             ) =>
             {
@@ -93,7 +109,7 @@ impl<'a> Drafting<'a> {
             }
             None => Ok(()),
         };
-        told.err().map_or(error, LaunchError::from)
+        told.err().map_or(self.error, LaunchError::from)
     }
 }
 
@@ -120,21 +136,66 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         kind: Kind,
         wish: Wish,
     ) -> Result<Staged, LaunchError> {
-        let Some(journaled) = self.journaled() else {
-            return Err(unattached());
+        let settled = match self.journaled() {
+            Some(on) => self.settle_staged(on, bill, (kind, wish), false),
+            None => return Err(unattached()),
         };
-        let drafting = Drafting::new(&journaled.books, bill.description(), wish);
+        settled.map_err(Refusal::told)
+    }
+
+    /// Settles several launches in order, and stages them together.
+    pub(crate) fn settle_all<'b>(
+        &self,
+        on: &Journaled<MI>,
+        bills: &[Result<&'b Bill<MI, R::Child>, LaunchError>],
+    ) -> Vec<Result<Staged, LaunchError>> {
+        if on.books.is_shared() {
+            // Maps are asked before others have to wait for this process; the answers are remembered.
+            for bill in bills.iter().flatten() {
+                let _ = self.settle(bill, Kind::Asked);
+            }
+        }
+        let sitting = match on.books.enter() {
+            Ok(sitting) => sitting,
+            Err(error) => return bills.iter().map(|_| Err(error.clone().into())).collect(),
+        };
+        let stage = |bill: &Result<&'b Bill<MI, R::Child>, LaunchError>| match bill {
+            Ok(bill) => Ok(self.settle_staged(on, bill, (Kind::Plain, Wish::default()), true)),
+            Err(error) => Err(error.clone()),
+        };
+        let staged: Vec<_> = bills.iter().map(stage).collect();
+        drop(sitting);
+        let told =
+            |staged: Result<Result<Staged, Refusal>, LaunchError>| staged?.map_err(Refusal::told);
+        staged.into_iter().map(told).collect()
+    }
+
+    fn settle_staged(
+        &self,
+        journaled: &Journaled<MI>,
+        bill: &Bill<MI, R::Child>,
+        (kind, wish): (Kind, Wish),
+        sitting: bool,
+    ) -> Result<Staged, Refusal> {
+        let drafting = Drafting::new(&journaled.books, bill.description(), wish, sitting);
         let (launch, agreed) = (
             Launch::drafted(kind, &self.label, &drafting),
             Cell::new(false),
         );
         let settled = self.settle_slowly(bill, &launch, &agreed);
-        let terms = match settled {
-            Err(error) if !agreed.get() => return Err(drafting.refused(*error)),
-            _ => launch.terms(),
+        let error = match (settled, drafting.draft.take()) {
+            (Err(error), _) if !agreed.get() => *error,
+            (_, Some(draft)) => {
+                let terms = launch.terms();
+                return Ok(Staged { terms, draft });
+            }
+            (_, None) => unattached(),
         };
-        let draft = drafting.draft.take().ok_or_else(unattached)?;
-        Ok(Staged { terms, draft })
+        Err(Refusal {
+            error,
+            halted: drafting.halted.take(),
+            books: journaled.books.clone(),
+        })
     }
 
     /// Settles with all prices asked for before anybody locks.

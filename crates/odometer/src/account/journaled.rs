@@ -15,8 +15,8 @@ use crate::{
     account::{Account, Cap},
     error::{LaunchError, OpenError},
     journal::{
-        AccountTerms, Books, JournalError, MAX_KEY_DEPTH, Opening, Past, Place, Posting, Relation,
-        Run, Segment, Terms,
+        AccountTerms, Books, Informed, JournalError, MAX_KEY_DEPTH, Opening, Past, Place, Posting,
+        Relation, Run, Segment, Terms,
     },
     sync::{Mutex, MutexGuard, Ordering, lock},
 };
@@ -97,8 +97,7 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
                 journaled: Some(Box::new(journaled)),
                 ..account
             };
-            let restored = guarded(|| account.restore(&past)).map_err(|_| panicked(&account))?;
-            restored?;
+            account.told(&past)?;
             Ok(account)
         })?;
         let opened = account.journaled();
@@ -132,10 +131,24 @@ fn stored(
     })
 }
 
+impl<MI: Metric, R: Tallied> Informed for Account<MI, R> {
+    fn told(&self, news: &Past) -> Result<(), OpenError> {
+        guarded(|| self.restore(news)).map_err(|_| panicked(self))?
+    }
+}
+
 impl<MI: Metric, R: Tallied> Account<MI, R> {
     /// How it is opened at this spot.
     pub(crate) fn opening(&self, spot: &Spot<'_, MI>) -> Result<Opening, OpenError> {
         let segment = &spot.segment;
+        if self.sequence.is_some() && spot.books.is_shared() {
+            let why = format!(
+                "{} is sequential, and other processes write to this ledger: a turn cannot be ended in another process. Take \
+                 a rule for concurrent composition, or a ledger of this process alone",
+                self.label
+            );
+            return Err(JournalError::Unsupported(why).into());
+        }
         if matches!(segment, Segment::Name(name) | Segment::Partition { name, .. } if name.is_empty())
         {
             let what = "a session on a ledger".into();
@@ -220,7 +233,9 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             };
             self.restore_run(&bill, *count)?;
         }
-        lock(&self.book).halted = past.halted;
+        if past.halted {
+            self.halt();
+        }
         Ok(())
     }
 

@@ -197,9 +197,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         if let Some(parent) = &self.parent {
             return parent.settle(bill, launch, &level);
         }
-        if let Some(drafting) = launch.drafting {
-            drafting.ready().map_err(LaunchError::from)?;
-        }
+        let sitting = match launch.drafting {
+            Some(drafting) => drafting.ready().map_err(LaunchError::from)?,
+            None => None,
+        };
         let all_agreed = &mut |mut below: Locked<'_>| {
             // The last step that can fail.
             let staged = launch.drafting.map_or(Ok(()), Drafting::stage);
@@ -207,6 +208,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             staged.map_err(|error| Box::new(error.into()))
         };
         let settled = guarded(|| level.lock_then(all_agreed));
+        drop(sitting);
         settled.unwrap_or_else(|_| Err(Box::new(rule_panicked(launch.at.get()))))
     }
 

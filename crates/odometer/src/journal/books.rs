@@ -14,7 +14,9 @@ use crate::{
     account::bill::GroupId,
     error::OpenError,
     journal::{
-        Draft, Journal, JournalError, Opening, Past, Place, Record, Relation, Terms, Written,
+        Draft, Journal, JournalError, OpenedPlace, Opening, Past, Place, Record, Relation, Sitting,
+        Terms, Written,
+        news::{self, Informed},
     },
     sync::{Mutex, lock},
 };
@@ -49,7 +51,7 @@ struct Inner {
     process: Process,
     /// Coins for tests; otherwise the operating system's.
     coins: Option<Root>,
-    open: Mutex<HashMap<Place, Weak<dyn Any + Send + Sync>>>,
+    open: Mutex<HashMap<Place, Weak<dyn Informed>>>,
     groups: Mutex<HashMap<Place, GroupId>>,
     /// Why nothing is written any more.
     closed: Mutex<Option<String>>,
@@ -98,41 +100,109 @@ impl Books {
             .clone()
     }
 
+    /// Do other processes write, too?
+    pub(crate) fn is_shared(&self) -> bool {
+        guarded(|| self.0.journal.has_other_writers()).unwrap_or(true)
+    }
+
+    /// Enters a sitting: until it is left, what is open here is up to date.
+    pub(crate) fn enter(&self) -> Result<Entered<'_>, JournalError> {
+        let tell = &mut |records: &[Record]| news::tell(self, records);
+        Ok(Entered {
+            sitting: self.ask(|journal| journal.enter(tell))?,
+            books: self,
+        })
+    }
+
+    /// Does something in a [sitting](Sitting): what is open here is up to date with all other processes, and nobody else writes
+    /// meanwhile. Nothing of these books may be used or waited for in it.
+    ///
+    /// # Errors
+    /// As [`Journal::enter`].
+    pub fn sitting<X>(&self, act: impl FnOnce() -> X) -> Result<X, JournalError> {
+        let _sitting = self.enter()?;
+        Ok(act())
+    }
+
+    /// What is open at these places.
+    pub(super) fn open_at(
+        &self,
+        places: impl Iterator<Item = Place>,
+    ) -> Vec<(Place, Arc<dyn Informed>)> {
+        let open = lock(&self.0.open);
+        let there = |place: Place| Some((place, open.get(&place)?.upgrade()?));
+        places.filter_map(there).collect()
+    }
+
     /// What is open at a place, or what `make` makes of its past.
-    pub(crate) fn open<T: Any + Send + Sync>(
+    pub(crate) fn open<T: Informed>(
         &self,
         opening: &Opening,
         make: impl FnOnce(Place, Past) -> Result<T, OpenError>,
     ) -> Result<Arc<T>, OpenError> {
+        let sitting = self.enter()?;
+        let opened = self.open_sitting(opening, make);
+        drop(sitting);
+        let (made, draft) = opened?;
+        self.written(draft)?;
+        Ok(made)
+    }
+
+    /// Looked for, made and noted as one step: nothing can be charged to it in between.
+    fn open_sitting<T: Informed>(
+        &self,
+        opening: &Opening,
+        make: impl FnOnce(Place, Past) -> Result<T, OpenError>,
+    ) -> Result<(Arc<T>, Option<Box<dyn Draft>>), OpenError> {
         let mut open = lock(&self.0.open);
-        let (place, past) = self.ask(|journal| match is_reserved(opening) {
-            false => journal.open(opening),
-            true => journal.find(opening)?.ok_or_else(never_launched),
-        })?;
+        let OpenedPlace { place, past, draft } = match is_reserved(opening) {
+            false => self.ask(|journal| journal.open(opening))?,
+            true => self.found(opening)?,
+        };
         if let Some(there) = open.get(&place).and_then(Weak::upgrade) {
             // The terms are the same, so the types are, unless somebody gave one name to two things.
             let same_name = || JournalError::NotStorable {
                 what: "one of two rules or metrics of the same name".into(),
                 method: "`name`, with a name of its own",
             };
-            return Ok(there.downcast().map_err(|_| same_name())?);
+            let there: Arc<dyn Any + Send + Sync> = there;
+            return Ok((there.downcast().map_err(|_| same_name())?, draft));
         }
         let made = Arc::new(make(place, past)?);
         open.retain(|_, there| there.strong_count() > 0);
-        let there: Arc<dyn Any + Send + Sync> = made.clone();
+        let there: Arc<dyn Informed> = made.clone();
         open.insert(place, Arc::downgrade(&there));
-        Ok(made)
+        Ok((made, draft))
+    }
+
+    fn found(&self, opening: &Opening) -> Result<OpenedPlace, JournalError> {
+        let found = self.ask(|journal| journal.find(opening))?;
+        let (place, past) = found.ok_or_else(never_launched)?;
+        let draft = None;
+        Ok(OpenedPlace { place, past, draft })
+    }
+
+    /// Waits until a place is written down, if it is new.
+    fn written(&self, draft: Option<Box<dyn Draft>>) -> Result<(), JournalError> {
+        let books = self.clone();
+        let wait = |draft| Drafted { books, draft }.wait().map(drop);
+        draft.map_or(Ok(()), wait)
     }
 
     /// Was it launched before, with these terms?
     pub(crate) fn launched(&self, opening: &Opening) -> Result<(), JournalError> {
-        let found = self.ask(|journal| journal.find(opening))?;
-        found.map(drop).ok_or_else(never_launched)
+        let _sitting = self.enter()?;
+        self.found(opening).map(drop)
     }
 
     /// The place of something that is nothing in this process, such as a partition.
     pub(crate) fn place(&self, opening: &Opening) -> Result<Place, JournalError> {
-        Ok(self.ask(|journal| journal.open(opening))?.0)
+        let sitting = self.enter()?;
+        let opened = self.ask(|journal| journal.open(opening));
+        drop(sitting);
+        let OpenedPlace { place, draft, .. } = opened?;
+        self.written(draft)?;
+        Ok(place)
     }
 
     pub(crate) fn draft(&self, record: Record) -> Result<Drafted, JournalError> {
@@ -164,7 +234,7 @@ impl Books {
 
     /// Nothing is written from now on.
     #[cold]
-    fn close(&self, reason: &str) -> JournalError {
+    pub(super) fn close(&self, reason: &str) -> JournalError {
         let mut closed = lock(&self.0.closed);
         let reason = closed.get_or_insert_with(|| reason.into()).clone();
         JournalError::Closed { reason }
@@ -179,6 +249,22 @@ fn is_reserved(opening: &Opening) -> bool {
 fn never_launched() -> JournalError {
     let why = "no filter of this name was launched here: launch it, and resume it after a restart";
     JournalError::Unsupported(why.into())
+}
+
+/// Whoever is in a sitting, if there are any. It is left when this is dropped.
+pub(crate) struct Entered<'a> {
+    sitting: Option<Box<dyn Sitting>>,
+    books: &'a Books,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        if let Some(sitting) = self.sitting.take()
+            && guarded(|| sitting.leave()).is_err()
+        {
+            self.books.close("it panicked");
+        }
+    }
 }
 
 /// A draft that closes the books when it is in doubt.

@@ -4,8 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     journal::{
-        Draft, Invalid, Journal, JournalError, Opening, Past, Place, Receipt, Record, State,
-        Written,
+        Draft, Invalid, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
+        State, Written,
     },
     sync::{Mutex, lock},
 };
@@ -119,7 +119,7 @@ fn receipt(seq: u64) -> Receipt {
 }
 
 impl Journal for Memory {
-    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError> {
+    fn open(&self, opening: &Opening) -> Result<OpenedPlace, JournalError> {
         let found = lock(&self.0).state.find(opening)?;
         let place = match found {
             Some(place) => place,
@@ -132,7 +132,11 @@ impl Journal for Memory {
             }
         };
         let past = lock(&self.0).state.past(place);
-        Ok((place, past.unwrap_or_default()))
+        Ok(OpenedPlace {
+            place,
+            past: past.unwrap_or_default(),
+            draft: None,
+        })
     }
 
     fn find(&self, opening: &Opening) -> Result<Option<(Place, Past)>, JournalError> {

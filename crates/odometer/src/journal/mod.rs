@@ -9,12 +9,12 @@
 
 mod books;
 mod memory;
+mod news;
 mod path;
 mod record;
 mod state;
 mod terms;
 
-pub(crate) use self::books::Drafted;
 pub use self::{
     books::Books,
     memory::Memory,
@@ -25,6 +25,10 @@ pub use self::{
     },
     state::{Invalid, Past, Run, State},
 };
+pub(crate) use self::{
+    books::{Drafted, Entered},
+    news::Informed,
+};
 
 use std::fmt;
 
@@ -34,14 +38,31 @@ use thiserror::Error;
 /// Whoever writes charges down. [`State`] does most of the work: what was applied before, and what a record changes.
 ///
 /// It belongs to one tree of sessions in this process: whoever holds it admits launches on the grounds of what they
-/// remember, and nobody else may write to it meanwhile.
+/// remember, and nobody else may write to it meanwhile. A journal [with other writers](Self::has_other_writers) sees to
+/// that by [sittings](Sitting).
 pub trait Journal: Send + Sync + 'static {
-    /// Opens a place: the one that is there, with all that was charged to it, or a new one, which is written down when
-    /// this returns. Nothing is locked.
+    /// Do other processes write to it, too?
+    fn has_other_writers(&self) -> bool {
+        false
+    }
+
+    /// Enters a sitting, with nothing locked. When this returns, everything that others have written was handed to `tell`,
+    /// in order and once, and nobody else writes until the sitting is over. A journal without other writers has none.
     ///
     /// # Errors
-    /// [`JournalError::OtherTerms`] if there is one with other terms; whatever writing it down may end in.
-    fn open(&self, opening: &Opening) -> Result<(Place, Past), JournalError>;
+    /// [`JournalError::Unreachable`]: nothing was charged, and the next try may succeed; [`JournalError::Closed`]; what
+    /// `tell` answers.
+    fn enter(&self, tell: &mut Tell<'_>) -> Result<Option<Box<dyn Sitting>>, JournalError> {
+        let _ = tell;
+        Ok(None)
+    }
+
+    /// Opens a place: the one that is there, with all that was charged to it, or a new one, which is staged, and must be
+    /// waited for. Called in a sitting, if there are any.
+    ///
+    /// # Errors
+    /// [`JournalError::OtherTerms`] if there is one with other terms.
+    fn open(&self, opening: &Opening) -> Result<OpenedPlace, JournalError>;
 
     /// The place that is to be opened, if it is there: nothing is written.
     ///
@@ -66,19 +87,39 @@ pub trait Journal: Send + Sync + 'static {
 /// A record that is ready to be written down. One that is dropped before it was staged never happened; one that is dropped
 /// before it was waited for may be written down all the same.
 pub trait Draft: Send {
-    /// Puts it in the queue, which fixes its place in the order. This happens under the locks of all accounts on the way:
-    /// it only moves what was prepared, and does nothing that takes time. The last step that can fail: afterwards all
+    /// Puts it in the queue, which fixes its place in the order. This happens in a sitting, if there are any, and under the
+    /// locks of all accounts on the way: it only moves what was prepared, and does nothing that takes time. The last step that can fail: afterwards all
     /// accounts charge.
     ///
     /// # Errors
     /// As [`Journal::draft`]; then it was not staged, and will not be.
     fn stage(&mut self) -> Result<(), JournalError>;
 
-    /// Waits until it is written down for good. Nothing is locked.
+    /// Waits until it is written down for good. Nothing is locked, and whoever waits is in no sitting.
     ///
     /// # Errors
     /// [`JournalError::InDoubt`]: it may or may not be written down. Nothing may be staged after it until that is known.
     fn wait(self: Box<Self>) -> Result<Written, JournalError>;
+}
+
+/// A time in which only this process writes. Whoever is in it stages what was drafted before, on the grounds of the newest
+/// state of all processes. When the last one has left, what was staged is written down, and others get their turn.
+pub trait Sitting: Send {
+    /// Leaves. Whoever was the last to do so writes; how that went is told to whoever waits for a draft.
+    fn leave(self: Box<Self>);
+}
+
+/// Takes what other processes have written.
+pub type Tell<'a> = dyn FnMut(&[Record]) -> Result<(), JournalError> + 'a;
+
+/// A place, and what was charged to it.
+pub struct OpenedPlace {
+    /// Its number.
+    pub place: Place,
+    /// What was charged to it.
+    pub past: Past,
+    /// If it is new: the record that opens it, which was staged and is to be waited for.
+    pub draft: Option<Box<dyn Draft>>,
 }
 
 /// What is known of a record that is written down.
@@ -124,6 +165,23 @@ pub enum JournalError {
     /// Nothing is written any more.
     #[error("the ledger writes nothing any more ({reason}): open it again")]
     Closed {
+        /// Why.
+        reason: String,
+    },
+    /// The record was not written, for certain: it was not charged, and nothing ran. Accounts in memory have been charged, so
+    /// nothing more is written.
+    #[error(
+        "the record was not written, so it was not charged, and nothing ran ({reason}): open the ledger again"
+    )]
+    NotWritten {
+        /// Why.
+        reason: String,
+    },
+    /// The server does not answer, or somebody else writes all the while. Nothing was charged, and nothing ran.
+    #[error(
+        "the ledger cannot be reached, so nothing was charged and nothing ran ({reason}): try again"
+    )]
+    Unreachable {
         /// Why.
         reason: String,
     },

@@ -8,6 +8,7 @@ use queryable::{AskError, DEFAULT_MESSAGES, Scope};
 use super::Session;
 use crate::{
     account::ascent::{Kind, Terms},
+    account::bill::Bill,
     account::durable::{Staged, Wish, unattached},
     error::LaunchError,
     journal::{JournalError, Receipt, Written},
@@ -98,11 +99,12 @@ impl<S: Space, R: Tallied> Session<S, R> {
         &self,
         measurements: &[Measurement<S, R::Child, A>],
     ) -> Vec<Result<A, LaunchError>> {
-        if self.account.journaled().is_none() {
+        let Some(journaled) = self.account.journaled() else {
             return measurements.iter().map(|each| self.launch(each)).collect();
-        }
-        let staged = measurements.iter().map(|each| self.stage(each.head()));
-        let staged: Vec<_> = staged.collect();
+        };
+        let bills = measurements.iter().map(|each| self.stageable(each.head()));
+        let bills: Vec<_> = bills.collect();
+        let staged = self.account.settle_all(journaled, &bills);
         let written = |staged: Result<Staged, LaunchError>| {
             let Staged { terms, draft } = staged?;
             draft.wait().map_err(LaunchError::in_doubt)?;
@@ -117,14 +119,17 @@ impl<S: Space, R: Tallied> Session<S, R> {
         launched.map(run).collect()
     }
 
-    fn stage(&self, head: &Head<S, R::Child>) -> Result<Staged, LaunchError> {
+    /// The bill of a launch that can be charged together with others.
+    fn stageable<'b>(
+        &self,
+        head: &'b Head<S, R::Child>,
+    ) -> Result<&'b Bill<S::Metric, R::Child>, LaunchError> {
         self.check(head)?;
         if !self.account.gates().is_empty() {
             let why = "launches under a sequential account cannot be charged together: launch them one by one";
             return Err(JournalError::Unsupported(why.into()).into());
         }
-        let wish = Wish::default();
-        self.account.settle_durably(head.bill(), Kind::Plain, wish)
+        Ok(head.bill())
     }
 
     fn receipted<A: 'static>(
