@@ -4,111 +4,24 @@
 mod common;
 
 use auditor::{Factor, Input, Report, audit, player};
-use common::{loss, m_delta, probability, ratio, response, total_variation};
+use common::{
+    loss, m_delta, probability, ratio, response,
+    sessions::{Do, LAUNCHED, Seen, audited, continual, running, streams},
+    total_variation,
+};
 use continual::{
     Catalogue, ExtConComp, Identifier, Outcome, Pair, PureParallel, Request, StreamMessage,
     Suitable, VerificationFunction, Verifier, laws,
-    streams::{Arriving, Continual, Events, Streams, SumLevel, certified},
+    streams::{Arriving, Streams, SumLevel, certified},
 };
 use exact::Exact;
-use measures::{
-    Adaptive, ApproxDp, Basic, Epsilon, L1Distance, Measure, PrivacyMap, PureDp, TotalLoss,
-    adaptive::ImprovedBasic,
-};
-use odometer::{LaunchError, Measurement, Odometer, Records, Session};
-use queryable::{AskError, Chain, Exchange, Machine, Queryable, Root, Scope, coins::Bit};
-
-type Bits<M> = Continual<Events, M, bool, u8>;
-
-fn streams() -> Streams<Events> {
-    Streams::with(Events)
-}
-
-fn continual<M: Measure, B>(
-    measure: M,
-    at_one: M::Loss,
-    build: impl Fn() -> B + Send + Sync + 'static,
-) -> Bits<M>
-where
-    B: Machine<Query = bool, Answer = u8> + 'static,
-{
-    streams().measurement(
-        "continual",
-        PrivacyMap::constant_up_to(measure, 1, at_one),
-        build,
-    )
-}
-
-/// What the adversary does: launch a mechanism, or send a pair to one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Do {
-    Launch(usize),
-    Send(usize, Pair<bool>),
-}
-
-type Seen = Exchange<Do, u8>;
-const REFUSED: u8 = 100;
-const LAUNCHED: u8 = 101;
-
-/// A mechanism that was launched, and what it was sent.
-type Started = (Queryable<bool, u8>, Vec<Pair<bool>>);
-
-/// The adversary against a session. What each mechanism is sent is valid at distance 1, or else is refused.
-fn against<R: Adaptive>(
-    input: Input,
-    session: Session<Streams<Events>, R>,
-    shelf: &[Bits<R::Child>],
-) -> impl auditor::System<Query = Do, Answer = u8> + use<R> {
-    let shelf = shelf.to_vec();
-    let mut running: Vec<Started> = Vec::new();
-    player(move |what: Do| match what {
-        Do::Launch(which) => match session.launch(&shelf[which]) {
-            Ok(machine) => {
-                running.push((machine, Vec::new()));
-                Ok(LAUNCHED)
-            }
-            Err(LaunchError::Refused(_)) => Ok(REFUSED),
-            Err(_) => Err(AskError::failed("launch")),
-        },
-        Do::Send(to, pair) => {
-            let (machine, sent) = running.get_mut(to).ok_or(AskError::Halted)?;
-            sent.push(pair);
-            if !streams().function::<bool>(&1).is_valid(sent) {
-                sent.pop();
-                return Err(AskError::invalid("not valid"));
-            }
-            machine.ask(input.pick(pair.zero, pair.one))
-        }
-    })
-}
-
-fn audited<R: Adaptive>(
-    rule: R,
-    budget: TotalLoss<R>,
-    shelf: Vec<Bits<R::Child>>,
-    depth: usize,
-    offer: impl Fn(&[Seen]) -> Vec<Do> + Sync,
-) -> Report<Do, u8> {
-    audit(move |input: Input, root: &Root| {
-        let filter = Odometer::new(streams(), rule.clone()).filter(1, budget.clone());
-        let filter = filter.map_err(|_| AskError::failed("filter"))?;
-        let session = filter.invoke_in(root, std::sync::Arc::new(()));
-        Ok(against(
-            input,
-            session.map_err(|_| AskError::failed("session"))?,
-            &shelf,
-        ))
-    })
-    .asking(depth, offer)
-    .unwrap()
-}
+use measures::{ApproxDp, Basic, Epsilon, L1Distance, PrivacyMap, PureDp, adaptive::ImprovedBasic};
+use odometer::{Measurement, Odometer, Records};
+use queryable::{AskError, Chain, Root, Scope, coins::Bit};
 
 /// The attack on parts: launch, send the same to both, wait for a failure, and only then send what differs.
 fn first_bad_answer(history: &[Seen]) -> Vec<Do> {
-    let launched = history
-        .iter()
-        .filter(|seen| seen.answer == Ok(LAUNCHED))
-        .count();
+    let launched = running(history, &LAUNCHED);
     match history.last().map(|seen| (seen.answer.clone(), seen.query)) {
         None | Some((Ok(2), _)) => vec![Do::Launch(0)],
         Some((Ok(LAUNCHED), _)) => vec![Do::Send(launched - 1, Pair::same(false))],
@@ -141,10 +54,7 @@ fn a_filter_holds_for_losses_chosen_by_answers() {
     };
     // The first answer decides what is launched next; everything may be sent to everybody at any time.
     let offer = |history: &[Seen]| {
-        let launched = history
-            .iter()
-            .filter(|seen| seen.answer == Ok(LAUNCHED))
-            .count();
+        let launched = running(history, &LAUNCHED);
         let first = history.get(1).and_then(|seen| seen.answer.clone().ok());
         let next = match first {
             None if history.is_empty() => vec![Do::Launch(0)],
@@ -174,6 +84,23 @@ fn it_is_charged_when_launched_and_never_again() {
         running.ask(true).unwrap();
     }
     assert_eq!(session.privacy_loss(&1).unwrap().to_string(), "0.5");
+}
+
+/// Under a rule for finite communication, every message of a stream counts, whatever it is.
+#[test]
+fn messages_of_a_stream_are_counted() {
+    let leaky = continual(ApproxDp, loss("(1, 0.1)"), || response(4));
+    let odometer = Odometer::new(streams(), ImprovedBasic);
+    let session = odometer.clone().answering_at_most(3).open(()).unwrap();
+    let two = [0, 1].map(|_| session.launch(&leaky).unwrap());
+    for running in &two {
+        assert!((0..3).all(|_| running.ask(true).is_ok()));
+        let over = AskError::TooManyMessages { limit: 3 };
+        assert_eq!(running.ask(true), Err(over));
+    }
+    let session = odometer.open(()).unwrap();
+    let far = session.launch(&leaky).unwrap();
+    assert!((0..100).all(|_| far.ask(true).is_ok()));
 }
 
 /// A data set that arrives late, and the same data set at the start: the same views.

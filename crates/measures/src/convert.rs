@@ -47,7 +47,10 @@ pub use crate::renyi::{
     CurveToApprox, RenyiToApprox, RenyiToApproxOptimal, curve_delta, curve_epsilon, renyi_delta,
     renyi_delta_optimal, renyi_epsilon, renyi_epsilon_optimal,
 };
-pub use crate::tradeoff::{TradeoffToApprox, TradeoffToProfile, tradeoff_to_profile};
+pub use crate::tradeoff::{
+    TradeoffToApprox, TradeoffToGaussian, TradeoffToProfile, tradeoff_to_gaussian,
+    tradeoff_to_gaussian_beyond, tradeoff_to_profile,
+};
 pub use crate::zcdp::{
     ApproxZcdpToApprox, ZcdpToApprox, ZcdpToApproxZcdp, ZcdpToCurve, ZcdpToRenyi, zcdp_delta,
     zcdp_epsilon, zcdp_to_renyi,

@@ -1,6 +1,8 @@
 //! Mechanisms and games that the tests share.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub mod sessions;
+
 use auditor::{Factor, Input, Report, audit};
 use continual::{
     Allowance, Catalogue, Certified, EventLevel, ExtConComp, Identifier, Outcome, Pair, Request,
@@ -104,7 +106,13 @@ pub fn two_messages() -> EventLevel<bool> {
 
 /// Lies one time in so many, about every message.
 pub fn response(in_so_many: u64) -> impl Machine<Query = bool, Answer = u8> + 'static {
-    let lie = Bit::new(probability(1, in_so_many));
+    response_at(&Factor::new(in_so_many - 1, 1).unwrap())
+}
+
+/// Randomized response with this `e^ε`, to every message.
+pub fn response_at(factor: &Factor) -> impl Machine<Query = bool, Answer = u8> + use<> {
+    let lie = Probability::try_from(RBig::ONE / (RBig::ONE + factor.as_rational())).unwrap();
+    let lie = Bit::new(lie);
     machine(move |bit: bool, scope: &mut Scope<'_>| Ok(u8::from(scope.draw(&lie)? ^ bit)))
 }
 

@@ -5,9 +5,11 @@
 //! piecewise linear, such as the Gaussian ones, enter as lower bounds, which is the weaker and thus safe claim.
 
 mod conversions;
+mod gaussian;
 pub(crate) mod hull;
 
 pub use conversions::{TradeoffToApprox, TradeoffToProfile, tradeoff_to_profile};
+pub use gaussian::{TradeoffToGaussian, tradeoff_to_gaussian, tradeoff_to_gaussian_beyond};
 
 use std::fmt;
 use std::sync::Arc;
@@ -119,6 +121,17 @@ impl Tradeoff {
         let value = x.to_rational().and_then(|x| value_at(&self.corners, &x));
         let value = value.map(|y| Exact::from_rational(&y, round).unwrap_or(Exact::ZERO));
         value.unwrap_or(Exact::ZERO)
+    }
+
+    /// The least δ that has to be split off: the probability with which everything may be told, in the worse order. Exact.
+    pub fn leak(&self) -> Exact {
+        let ends = [
+            self.corners.first().map(|first| &first.y),
+            self.corners.last().map(|last| &last.x),
+        ];
+        let leaks = ends.into_iter().flatten().map(report);
+        let leaks = leaks.map(|end| Exact::ONE.saturating_sub(&end));
+        leaks.fold(Exact::ZERO, Exact::max)
     }
 
     /// The corners, from `x = 0` to the first zero.
