@@ -42,6 +42,9 @@ pub struct Proposal<F, D> {
     pub distance: D,
 }
 
+/// A measurement of what is stable: nothing, where the data may not be.
+pub type IfStable<S, A> = Measurement<S, ApproxDp, Option<A>>;
+
 /// The coin.
 #[derive(Clone)]
 struct Test {
@@ -117,7 +120,7 @@ pub fn propose_test_release<S, F, D>(
     proposal: Proposal<F, D>,
     (epsilon, delta): (impl Parameter, impl Parameter),
     noise: DiscreteLaplace,
-) -> Result<Measurement<S, ApproxDp, Option<i64>>, BuildError>
+) -> Result<IfStable<S, i64>, BuildError>
 where
     S: Connected,
     F: Fn(&S::Data) -> i64 + Send + Sync + 'static,
@@ -152,7 +155,7 @@ pub fn propose_test_release_for_approx<S, F, D>(
     proposal: Proposal<F, D>,
     epsilon: impl Parameter,
     delta: impl Parameter,
-) -> Result<Measurement<S, ApproxDp, Option<i64>>, BuildError>
+) -> Result<IfStable<S, i64>, BuildError>
 where
     S: Connected,
     F: Fn(&S::Data) -> i64 + Send + Sync + 'static,
@@ -194,7 +197,7 @@ pub fn release_if_stable<S, A, F, D>(
     delta: impl Parameter,
     value: F,
     distance: D,
-) -> Result<Measurement<S, ApproxDp, Option<A>>, BuildError>
+) -> Result<IfStable<S, A>, BuildError>
 where
     S: Connected,
     A: 'static,
