@@ -38,7 +38,7 @@ pub fn tradeoff_to_gaussian(function: &Tradeoff) -> Mu {
 /// ```
 /// use odometry::measures::{Tradeoff, convert::tradeoff_to_gaussian_beyond};
 /// let leaky = Tradeoff::from_approx(&"(1, 1e-9)".parse()?);
-/// assert_eq!(leaky.leak().to_string(), "0.000000001");
+/// assert_eq!(leaky.leak().to_string(), "1e-9");
 /// let mu = tradeoff_to_gaussian_beyond(&leaky, &leaky.leak());
 /// assert!(*mu.value() > "1.2320".parse()? && *mu.value() < "1.2321".parse()?); // that of ε = 1
 /// # Ok::<(), Box<dyn std::error::Error>>(())
