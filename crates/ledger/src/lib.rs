@@ -9,6 +9,7 @@
 extern crate self as ledger;
 
 pub mod anchor;
+mod budget;
 pub mod chain;
 mod codec;
 mod embedded;

@@ -76,7 +76,7 @@ pub use renyi::{Orders, RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon};
 pub use rules::adaptive::{Additive, Basic};
 pub use rules::{
     Adaptive, ChildLoss, FilterRule, FixedRule, Interleaving, Rule, Tallied, Tally, TimeUniform,
-    Total, TotalLoss, adaptive, fixed,
+    Total, TotalLoss, WithRule, adaptive, fixed, with_rule,
 };
 pub use split::Split;
 pub use tradeoff::{Tradeoff, TradeoffDp};

@@ -32,6 +32,9 @@ macro_rules! rule {
 
 pub mod adaptive;
 pub mod fixed;
+mod known;
+
+pub use known::{WithRule, with_rule};
 
 use crate::{ConvertsTotals, Loss, Measure, RuleError};
 use serde::{Deserialize, Serialize};

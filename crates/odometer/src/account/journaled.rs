@@ -34,6 +34,19 @@ pub(crate) struct Journaled<MI: Metric> {
     gate: Mutex<()>,
 }
 
+impl<MI: Metric> Journaled<MI> {
+    /// At this place, with its charges written down at these distances.
+    pub(crate) fn at(books: &Books, place: Place, distances: Vec<MI::Distance>) -> Self {
+        Self {
+            books: books.clone(),
+            place,
+            distances,
+            through: None,
+            gate: Mutex::new(()),
+        }
+    }
+}
+
 /// Where an account is opened.
 pub(crate) struct Spot<'a, MI: Metric> {
     pub(crate) books: &'a Books,
@@ -87,16 +100,10 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
                 let _ = placed.set(u64::from(place.0));
             }
             let journaled = Journaled {
-                books: books.clone(),
-                place,
-                distances,
                 through,
-                gate: Mutex::new(()),
+                ..Journaled::at(books, place, distances)
             };
-            let account = Account {
-                journaled: Some(Box::new(journaled)),
-                ..account
-            };
+            let account = account.on(journaled);
             account.told(&past)?;
             Ok(account)
         })?;

@@ -119,6 +119,12 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         self
     }
 
+    /// On a journal, before anybody can launch.
+    pub(crate) fn on(mut self, journaled: Journaled<MI>) -> Self {
+        self.journaled = Some(Box::new(journaled));
+        self
+    }
+
     /// Whatever the rule says of interleaving.
     pub(crate) fn sequential(mut self) -> Self {
         self.sequence.get_or_insert_with(Sequence::new);

@@ -14,8 +14,8 @@ use crate::{
     account::bill::GroupId,
     error::OpenError,
     journal::{
-        Draft, Journal, JournalError, OpenedPlace, Opening, Past, Place, Record, Relation, Sitting,
-        Terms, Written,
+        Draft, Journal, JournalError, NewBudget, OpenedPlace, Opening, Past, Path, Place, Receipt,
+        Record, Relation, Sitting, Terms, Written,
         news::{self, Informed},
     },
     sync::{Mutex, lock},
@@ -203,6 +203,28 @@ impl Books {
         let OpenedPlace { place, draft, .. } = opened?;
         self.written(draft)?;
         Ok(place)
+    }
+
+    /// Writes another budget down, which [`State::new_budget`](crate::journal::State::new_budget) has made. An account that is
+    /// open admits launches by the budget that it knows, so it must be closed: it is opened again with the new one.
+    ///
+    /// # Errors
+    /// [`JournalError::InUse`] if the account is open; [`JournalError::Damaged`] if its budget is not what the record says.
+    pub fn change_budget(&self, path: &Path, new: NewBudget) -> Result<Receipt, JournalError> {
+        let account = new.account;
+        let mut draft = self.draft(Record::Budget(new))?;
+        let sitting = self.enter()?;
+        let open = lock(&self.0.open);
+        if open.get(&account).and_then(Weak::upgrade).is_some() {
+            let path = path.to_string();
+            return Err(JournalError::InUse { path });
+        }
+        // Staged as one step with the look: whoever opens the account from now on sees the new budget.
+        let staged = draft.stage();
+        drop(open);
+        drop(sitting);
+        staged?;
+        Ok(draft.wait()?.receipt)
     }
 
     pub(crate) fn draft(&self, record: Record) -> Result<Drafted, JournalError> {

@@ -8,6 +8,7 @@
 //! The `ledger` crate has journals on disk and in a database; [`Memory`] is one for tests.
 
 mod books;
+mod budget;
 mod memory;
 mod news;
 mod path;
@@ -17,11 +18,12 @@ mod terms;
 
 pub use self::{
     books::Books,
+    budget::{BudgetError, MAX_REASON},
     memory::Memory,
     path::{DurableKey, Key, MAX_KEY_DEPTH, Path, Segment},
     record::{
-        AccountTerms, CompositorTerms, NewBudget, Opening, PartitionTerms, Place, Posted, Posting,
-        Record, Relation, Settlement, Step, Terms,
+        AccountTerms, CompositorTerms, Guarantee, NewBudget, Opening, PartitionTerms, Place,
+        Posted, Posting, Record, Relation, Settlement, Step, Terms,
     },
     state::{Invalid, Past, Run, State},
 };
@@ -206,6 +208,12 @@ pub enum JournalError {
     /// A filter or a compositor was to be launched under a name that is taken.
     #[error("{path} was launched before: resume it, or launch it under another name")]
     Exists {
+        /// The place.
+        path: String,
+    },
+    /// The account is open in this process, and admits launches by what it knows.
+    #[error("{path} is open: drop its sessions and all below, and then try again")]
+    InUse {
         /// The place.
         path: String,
     },

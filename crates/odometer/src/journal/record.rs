@@ -190,6 +190,18 @@ pub struct NewBudget {
     pub new: String,
     /// Why, in the words of whoever changed it.
     pub reason: String,
+    /// What can be claimed from now on.
+    pub guarantee: Guarantee,
+}
+
+/// What can be claimed of an account after its budget was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Guarantee {
+    /// The budget was lowered: the account only stops earlier, and what was claimed before still holds.
+    Stands,
+    /// The budget was raised, or moved aside, in view of answers: there is no filter's guarantee for a budget that was fixed in
+    /// advance any more, but an odometer's. What was spent is what was lost.
+    Odometer,
 }
 
 impl fmt::Display for Place {

@@ -123,6 +123,17 @@ impl State {
         Some(&self.places.get(place.0 as usize)?.opening)
     }
 
+    /// The terms of a place as they are now.
+    pub fn terms(&self, place: Place) -> Option<&Terms> {
+        self.opening(place).map(|opening| &opening.terms)
+    }
+
+    /// The place whose path has this text.
+    pub fn named(&self, path: &str) -> Option<Place> {
+        let mut places = (0..self.places.len() as u32).map(Place);
+        places.find(|place| self.path(*place).to_string() == path)
+    }
+
     /// The path of a place.
     pub fn path(&self, place: Place) -> Path {
         let mut segments = Vec::new();
