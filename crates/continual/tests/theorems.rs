@@ -14,8 +14,8 @@ use continual::{
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{
-    Adaptive, Basic, Epsilon, EpsilonDelta, PureDp, RenyiDp, Tradeoff, adaptive::ImprovedBasic,
-    fixed::TradeoffProduct,
+    Adaptive, Basic, Epsilon, EpsilonDelta, Loss, PureDp, RenyiDp, Tradeoff,
+    adaptive::ImprovedBasic, fixed::TradeoffProduct,
 };
 use proptest::prelude::*;
 use queryable::Root;
@@ -53,6 +53,29 @@ fn worst<Q: Clone, A: Clone>(report: &Report<Q, A>, order: u64) -> Enclosure<Exa
 /// Not (1, 1): without it, half as many histories.
 fn fewer(pair: &Ask) -> bool {
     *pair != ask(0, true, true) && *pair != ask(1, true, true)
+}
+
+fn first_only() -> Static<bool> {
+    Static::new(|_: &bool, _: &bool| true)
+}
+
+/// Two copies over static data, one of which may differ.
+fn two_copies<L: Loss>(random: &Random, loss: &L) -> Report<Ask, Outcome<u8>> {
+    let (random, each) = (random.clone(), loss.clone());
+    let catalogue: Bits<L> = Catalogue::new(move |_: &u8| {
+        let random = random.clone();
+        let build = move || random.machine();
+        Some(Certified::first_pair_consistent(
+            each.clone(),
+            first_only(),
+            build,
+        ))
+    });
+    composed(
+        &catalogue,
+        &ConsistentParallel::new(vec![loss.clone()]),
+        [0, 0],
+    )
 }
 
 proptest! {
@@ -173,17 +196,24 @@ proptest! {
     #[test]
     fn consistent_parallel(one in random(), t in 1u64..4) {
         let factor = Factor::new(t + 1, t).unwrap();
-        let any = || Static::new(|_: &bool, _: &bool| true);
-        let loss = measured(&alone(&one, any), &factor);
-        let catalogue: Bits<EpsilonDelta> = {
-            let loss = loss.clone();
-            Catalogue::new(move |_: &u8| {
-                let one = one.clone();
-                Some(Certified::first_pair_consistent(loss.clone(), any(), move || one.machine()))
-            })
-        };
-        let slots = ConsistentParallel::new(vec![loss.clone()]);
-        let report = composed(&catalogue, &slots, [0, 0]);
-        prop_assert!(report.claims(&loss).unwrap().holds());
+        let loss = measured(&alone(&one, first_only), &factor);
+        prop_assert!(two_copies(&one, &loss).claims(&loss).unwrap().holds());
+    }
+
+    /// \[HSV25\] Thm 13.6, Cor 13.7: the same in Rényi privacy.
+    #[test]
+    fn consistent_parallel_renyi(one in random(), order in 2u64..5) {
+        let measure = RenyiDp::new(order.into()).unwrap();
+        let loss = measure.loss(worst(&alone(&one, first_only), order).most);
+        let found = worst(&two_copies(&one, &loss), order);
+        prop_assert!(found.least <= *loss.epsilon());
+    }
+
+    /// \[HSV25\] Cor 14.8, 14.9: the same in f-DP.
+    #[test]
+    fn consistent_parallel_tradeoffs(one in random(), t in 1u64..4) {
+        let factor = Factor::new(t + 1, t).unwrap();
+        let loss = Tradeoff::from_approx(&measured(&alone(&one, first_only), &factor));
+        prop_assert!(two_copies(&one, &loss).claims(&loss).unwrap().holds());
     }
 }

@@ -121,18 +121,34 @@ pub fn response_at(factor: &Factor) -> impl Machine<Query = bool, Answer = u8> +
 pub struct Random(pub Vec<u64>);
 
 impl Random {
+    /// Before any message.
+    pub const START: usize = 1;
+
+    /// Where a bit leads to, and the law of the answer there.
+    pub fn heard(&self, place: usize, bit: bool) -> (usize, [Probability; 2]) {
+        let place = place * 31 + usize::from(bit) * 7;
+        let weight = |answer: usize| self.0[(place + answer * 13) % self.0.len()];
+        let total = weight(0) + weight(1);
+        (
+            place,
+            [0, 1].map(|answer| probability(weight(answer), total)),
+        )
+    }
+
+    /// Where an answer leads to.
+    pub fn said(place: usize, answer: u8) -> usize {
+        place * 5 + usize::from(answer)
+    }
+
     pub fn machine(&self) -> impl Machine<Query = bool, Answer = u8> + use<> {
-        let weights = self.0.clone();
-        let mut place = 1usize;
+        let random = self.clone();
+        let mut place = Self::START;
         let mut rounds = 0;
         machine(move |bit: bool, scope: &mut Scope<'_>| {
-            place = place * 31 + usize::from(bit) * 7;
-            let weight = |answer: usize| weights[(place + answer * 13) % weights.len()];
-            let total = weight(0) + weight(1);
-            let law = [0u8, 1].map(|a| (a, probability(weight(usize::from(a)), total)));
-            let law = Categorical::new(law.to_vec()).map_err(|_| AskError::failed("weights"))?;
-            let answer = scope.draw(&law)?;
-            place = place * 5 + usize::from(answer);
+            let (heard, law) = random.heard(place, bit);
+            let law = Categorical::new([0u8, 1].into_iter().zip(law).collect());
+            let answer = scope.draw(&law.map_err(|_| AskError::failed("weights"))?)?;
+            place = Self::said(heard, answer);
             rounds += 1;
             if rounds == 2 {
                 scope.halt();
