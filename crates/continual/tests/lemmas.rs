@@ -1,4 +1,4 @@
-//! The lemmas behind the theorems, as exact properties of random small mechanisms: [HSV25] §10.1 (what has to leak after a
+//! The lemmas behind the theorems, as exact properties of random small mechanisms: \[HSV25\] §10.1 (what has to leak after a
 //! history), §11 (total variation step by step), Lemma 5.9, Lemma 5.11 and Observation 8.9.
 
 mod common;
