@@ -121,6 +121,8 @@ struct Explorer<'a, B, O, Q, A> {
     asks: Vec<Ask<A>>,
     branches: Vec<Branch>,
     draws: Vec<Draw>,
+    /// Whether the last of these draws has a new choice in the next run.
+    diverted: bool,
     reruns: Reruns<Q, A>,
 }
 
@@ -158,6 +160,7 @@ where
         asks: Vec::new(),
         branches: Vec::new(),
         draws: Vec::new(),
+        diverted: false,
         reruns: Reruns::new(limits.reruns),
     };
     let mut script = limits.applied(Script::new(Vec::new()));
@@ -238,7 +241,7 @@ where
         };
         seat.leave()?;
         check_fault(script)?;
-        let mass = self.take_in(script.branches())?;
+        let mass = self.take_in(script.end())?;
         let leaf = &mut self.tree.nodes[leaf].mass;
         if leaf.is_zero() {
             // It is kept in the tree, in the graph and as a count, and may be in a chain of either direction.
@@ -313,12 +316,12 @@ where
 
     /// Takes in what a run drew past the replayed prefix; returns the probability of the run.
     fn take_in(&mut self, branches: Vec<Branch>) -> Result<RBig, AuditError> {
-        let known = self.branches.len();
-        if known > 0 && self.branches[known - 1] != branches[known - 1] {
-            // The last choice of the prefix was new: only now is its probability known.
-            self.draws[known - 1].visited += branches[known - 1].probability.as_rational();
-        }
+        let known = self.draws.len();
         self.branches = branches;
+        if std::mem::take(&mut self.diverted) {
+            // Only now is the probability of the new choice known.
+            self.draws[known - 1].visited += self.branches[known - 1].probability.as_rational();
+        }
         for at in known..self.branches.len() {
             let reached = self.through(at);
             let branch = &self.branches[at];
@@ -355,9 +358,11 @@ where
         loop {
             let asked_at = self.asks.last().map_or(0, |ask| ask.coins_before);
             if self.branches.len() > asked_at {
-                if let Some(script) = Script::divert(&self.branches) {
-                    let script = self.limits.applied(script);
-                    return Ok(Some((script, self.asks.len().saturating_sub(1))));
+                self.diverted = self.branches.last().is_some_and(|last| last.next.is_some());
+                if self.diverted {
+                    let script = Script::divert(std::mem::take(&mut self.branches));
+                    let fresh = self.asks.len().saturating_sub(1);
+                    return Ok(script.map(|script| (self.limits.applied(script), fresh)));
                 }
                 self.check_sum()?;
                 self.branches.pop();
@@ -370,8 +375,8 @@ where
             };
             if ask.choice + 1 < self.tree.nodes[ask.node].edges.len() {
                 ask.choice += 1;
-                let script = self.limits.applied(Script::replay(&self.branches));
-                return Ok(Some((script, self.asks.len() - 1)));
+                let script = Script::replay(std::mem::take(&mut self.branches));
+                return Ok(Some((self.limits.applied(script), self.asks.len() - 1)));
             }
             self.asks.pop();
         }

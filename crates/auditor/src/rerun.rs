@@ -108,7 +108,7 @@ where
     S: System<Query: Clone, Answer: PartialEq>,
     B: Fn(Input, &Root) -> Result<S, AskError>,
 {
-    let script = limits.applied(Script::replay(&path.branches));
+    let script = limits.applied(Script::replay(path.branches.clone()));
     let mut seat = Seat::take(build, input, &Root::scripted(&script));
     for (round, (query, answer)) in path.rounds.iter().enumerate() {
         if seat.ask(query.clone()) != *answer {

@@ -42,6 +42,9 @@ impl Map {
     }
 
     fn real(self) -> PrivacyMap<SymmetricDistance, PureDp> {
+        if let Map::Linear(e) = self {
+            return PrivacyMap::per_record(PureDp, epsilon(Some(e)));
+        }
         PrivacyMap::new(PureDp, move |d| match self.loss(*d) {
             Ok(loss) => Ok(epsilon(loss)),
             Err(Unknown::Erred) => Err(MapError::failed(d, "unknown")),

@@ -80,23 +80,23 @@ fn a_script_is_replayed_and_reported() {
     assert_eq!(script.branches(), branches);
     assert_eq!(script.drawn(), 3);
 
-    let again = Script::replay(&branches);
+    let again = Script::replay(branches.clone());
     let q = Root::scripted(&again)
         .spawn(draws(Uniform::below(3).unwrap()))
         .unwrap();
     assert_eq!([q.ask(()), q.ask(()), q.ask(())], [Ok(2), Ok(0), Ok(0)]);
     assert_eq!((again.fault(), again.branches()), (None, branches.clone()));
 
-    let other = Script::divert(&branches).unwrap();
+    let other = Script::divert(branches.clone()).unwrap();
     let q = Root::scripted(&other)
         .spawn(draws(Uniform::below(3).unwrap()))
         .unwrap();
     assert_eq!([q.ask(()), q.ask(()), q.ask(())], [Ok(2), Ok(0), Ok(1)]);
     assert!(
-        Script::divert(&branches[..1]).is_none(),
+        Script::divert(branches[..1].to_vec()).is_none(),
         "two was the last outcome"
     );
-    assert!(Script::divert(&[]).is_none());
+    assert!(Script::divert(vec![]).is_none());
 }
 
 #[test]

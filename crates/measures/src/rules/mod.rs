@@ -113,6 +113,14 @@ pub trait Tally: Clone + PartialEq + Debug + Send + Sync + 'static {
         false
     }
 
+    /// What was absorbed, had every loss been `n` times as large: exactly what absorbing those would give, or less by what was
+    /// rounded there. Accounts ask it for distances that are new to them, of launches whose losses are multiples of the
+    /// distance or of its square. `None` (the default) is always right.
+    fn times(&self, n: u64) -> Option<Self> {
+        let _ = n;
+        None
+    }
+
     /// This tally after `n` more launches.
     fn after(&self, loss: &Self::Loss, n: u64) -> Self {
         let mut next = self.clone();

@@ -20,6 +20,7 @@ mod recorded;
 mod refusing;
 mod remembered;
 mod retold;
+mod scales;
 pub(crate) mod settling;
 mod tallies;
 
@@ -34,6 +35,7 @@ use self::{
     journaled::Journaled,
     launches::Launches,
     readings::Readings,
+    scales::Scales,
     settling::Parent,
     tallies::Tallies,
 };
@@ -68,6 +70,7 @@ pub(crate) struct Account<MI: Metric, R: Tallied> {
     book: Mutex<Book<MI, R>>,
     launched: AtomicU64,
     readings: Readings<MI::Distance, R::Tally>,
+    scales: Scales<R::Tally>,
 }
 
 struct Book<MI: Metric, R: Tallied> {
@@ -108,6 +111,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             }),
             launched: AtomicU64::new(0),
             readings: Readings::new(),
+            scales: Scales::new(),
             zero,
             rule,
         })

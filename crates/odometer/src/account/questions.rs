@@ -97,7 +97,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     }
 
     /// A few runs: the numbers of their bills, and counts; the bills that are not `known`; and where they end.
-    fn batch(&self, from: Position, known: impl Fn(u32) -> bool) -> Batch<MI, R::Child> {
+    pub(super) fn batch(&self, from: Position, known: impl Fn(u32) -> bool) -> Batch<MI, R::Child> {
         let buffer = Vec::with_capacity(BATCH);
         let book = lock(&self.book);
         let (runs, pages) = book.launches.after(from, BATCH);
@@ -148,6 +148,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         look: impl Fn(&ReadingOf<MI, R>) -> Option<X>,
     ) -> Result<X, LaunchError> {
         let held = self.ruled(|| self.readings.hold(d_in, &self.zero))?;
+        self.begin(d_in, until, &held)?;
         let mut quotes = Quotes::default();
         loop {
             let seen = self.ruled(|| {
@@ -165,6 +166,28 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
                 None => self.read_batch(d_in, &held, from, &mut quotes)?,
             }
         }
+    }
+
+    /// A reading that has read nothing begins where the sums of all launches are.
+    fn begin(
+        &self,
+        d_in: &MI::Distance,
+        until: u64,
+        held: &Held<'_, MI::Distance, R::Tally>,
+    ) -> Result<(), LaunchError> {
+        let begun = held.with(|reading| reading.launched > 0);
+        if until == 0 || begun != Some(false) {
+            return Ok(());
+        }
+        let Some(scaled) = self.scaled(d_in, until)? else {
+            return Ok(());
+        };
+        let before = held.with(|reading| match reading.launched {
+            0 => reading.put(scaled.tallies, scaled.read, scaled.launched),
+            _ => scaled.tallies,
+        });
+        let _ = guarded(|| drop(before));
+        Ok(())
     }
 
     /// Reads a little further. Maps are asked with no lock held; if another thread was faster, its work counts.
@@ -206,10 +229,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
 }
 
 /// Some runs of the list.
-struct Batch<MI: Metric, M: Measure> {
-    runs: Vec<(u32, u64)>,
-    unknown: Vec<(u32, Bill<MI, M>)>,
-    to: Position,
+pub(super) struct Batch<MI: Metric, M: Measure> {
+    pub(super) runs: Vec<(u32, u64)>,
+    pub(super) unknown: Vec<(u32, Bill<MI, M>)>,
+    pub(super) to: Position,
 }
 
 /// A page of runs behind others. Its first run may be the rest of their last.

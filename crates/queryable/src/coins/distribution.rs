@@ -138,6 +138,7 @@ fn first_word(value: &RBig) -> u128 {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Bit {
+    zero: Probability,
     one: Probability,
     partition: Partition,
 }
@@ -146,7 +147,11 @@ impl Bit {
     /// A bit that is `true` with probability `one`.
     pub fn new(one: Probability) -> Self {
         let partition = Partition::new(vec![one.as_rational().clone()]);
-        Self { one, partition }
+        Self {
+            zero: one.complement(),
+            one,
+            partition,
+        }
     }
 
     /// A fair bit.
@@ -168,7 +173,7 @@ impl Distribution for Bit {
 
     fn outcome(&self, index: usize) -> (bool, Probability) {
         match index {
-            0 => (false, self.one.complement()),
+            0 => (false, self.zero.clone()),
             _ => (true, self.one.clone()),
         }
     }

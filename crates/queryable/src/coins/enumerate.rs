@@ -97,7 +97,7 @@ pub fn enumerate<R>(
         if let Some(fault) = script.fault() {
             return Err(EnumerateError::Script(fault));
         }
-        let mass = extend(&mut path, script.branches(), &mut missing);
+        let mass = extend(&mut path, script.end(), &mut missing);
         runs.push((result, mass));
         match advance(&mut path)? {
             Some(next) => script = next,
@@ -149,7 +149,7 @@ fn advance(path: &mut Vec<Node>) -> Result<Option<Script>, EnumerateError> {
     while let Some(node) = path.last() {
         if node.branch.next.is_some() {
             let branches: Vec<Branch> = path.iter().map(|node| node.branch.clone()).collect();
-            return Ok(Script::divert(&branches));
+            return Ok(Script::divert(branches));
         }
         let sum = &node.visited + node.branch.missing.as_rational();
         if sum != RBig::ONE {

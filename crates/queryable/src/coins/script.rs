@@ -44,24 +44,46 @@ struct Tape {
     limit: usize,
     /// How many outcomes of a draw are told apart.
     outcomes: usize,
-    /// What an earlier run drew; this run must branch alike there. The last choice may be new.
-    prefix: Vec<Expected>,
+    prefix: Prefix,
     branches: Vec<Branch>,
     fault: Option<Cow<'static, str>>,
     /// Whether the fault is one draw too many.
     overdrawn: bool,
 }
 
-struct Expected {
-    choice: usize,
-    /// The same draw in an earlier run.
-    seen: Option<Branch>,
+/// What the first draws are to be.
+enum Prefix {
+    Choices(Vec<usize>),
+    /// What an earlier run drew; this run must branch alike there.
+    Seen {
+        branches: Vec<Branch>,
+        /// The last choice, which may be a new one.
+        last: usize,
+    },
 }
 
-impl Expected {
-    /// Did the draw branch now as it did then? The probability can be compared only for the same choice.
-    fn fits(&self, now: &Branch) -> bool {
-        self.seen.as_ref().is_none_or(|seen| {
+impl Prefix {
+    fn len(&self) -> usize {
+        match self {
+            Self::Choices(choices) => choices.len(),
+            Self::Seen { branches, .. } => branches.len(),
+        }
+    }
+
+    fn choice(&self, at: usize) -> Option<usize> {
+        match self {
+            Self::Choices(choices) => choices.get(at).copied(),
+            Self::Seen { branches, last } if at + 1 == branches.len() => Some(*last),
+            Self::Seen { branches, .. } => branches.get(at).map(|branch| branch.choice),
+        }
+    }
+
+    /// Did this draw branch now as it did then? The probability can be compared only for the same choice.
+    fn fits(&self, at: usize, now: &Branch) -> bool {
+        let Self::Seen { branches, .. } = self else {
+            return true;
+        };
+        branches.get(at).is_none_or(|seen| {
             let same_choice = seen.choice == now.choice;
             seen.arity == now.arity
                 && seen.missing == now.missing
@@ -76,41 +98,29 @@ impl Script {
 
     /// Takes these choices, then the first possible outcome of every further draw.
     pub fn new(choices: Vec<usize>) -> Self {
-        Self::with_prefix(
-            choices
-                .into_iter()
-                .map(|choice| Expected { choice, seen: None }),
-        )
+        Self::with_prefix(Prefix::Choices(choices))
     }
 
     /// Replays these branches, and faults when a draw does not branch as it did when they were recorded: then the
     /// machine has randomness of its own, or depends on something else that changes.
-    pub fn replay(branches: &[Branch]) -> Self {
-        Self::with_prefix(branches.iter().map(|branch| Expected {
-            choice: branch.choice,
-            seen: Some(branch.clone()),
-        }))
+    pub fn replay(branches: Vec<Branch>) -> Self {
+        let last = branches.last().map_or(0, |branch| branch.choice);
+        Self::with_prefix(Prefix::Seen { branches, last })
     }
 
     /// Replays these branches but for the last, where it takes the next possible outcome instead. `None` if there is
     /// none.
-    pub fn divert(branches: &[Branch]) -> Option<Self> {
-        let next = branches.last()?.next?;
-        let last = branches.len() - 1;
-        Some(Self::with_prefix(branches.iter().enumerate().map(
-            |(at, branch)| Expected {
-                choice: if at == last { next } else { branch.choice },
-                seen: Some(branch.clone()),
-            },
-        )))
+    pub fn divert(branches: Vec<Branch>) -> Option<Self> {
+        let last = branches.last()?.next?;
+        Some(Self::with_prefix(Prefix::Seen { branches, last }))
     }
 
-    fn with_prefix(prefix: impl Iterator<Item = Expected>) -> Self {
+    fn with_prefix(prefix: Prefix) -> Self {
         Self(Arc::new(Mutex::new(Tape {
             limit: Self::DEFAULT_DRAWS,
             outcomes: usize::MAX,
-            prefix: prefix.collect(),
-            branches: Vec::new(),
+            branches: Vec::with_capacity(prefix.len() + 1),
+            prefix,
             fault: None,
             overdrawn: false,
         })))
@@ -164,6 +174,14 @@ impl Script {
         lock(&self.0).branches.clone()
     }
 
+    /// Ends the run: all its draws. Whatever is left of it and draws again gets an error.
+    pub fn end(&self) -> Vec<Branch> {
+        let mut tape = lock(&self.0);
+        tape.prefix = Prefix::Choices(Vec::new());
+        tape.fault.get_or_insert(Cow::Borrowed("the run is over"));
+        std::mem::take(&mut tape.branches)
+    }
+
     /// How many draws there were so far.
     pub fn drawn(&self) -> usize {
         lock(&self.0).branches.len()
@@ -182,12 +200,12 @@ impl Script {
         distribution: &D,
     ) -> Result<D::Outcome, AskError> {
         // The distribution is foreign code: it runs with no lock held.
-        let (outcome, branch) = self
+        let drawn = self
             .choose(distribution)
+            .and_then(|(outcome, branch)| self.take_in(branch).map(|()| outcome));
+        drawn
             .inspect_err(|why| lock(&self.0).fault = Some(why.clone()))
-            .map_err(AskError::Script)?;
-        lock(&self.0).branches.push(branch);
-        Ok(outcome)
+            .map_err(AskError::Script)
     }
 
     fn choose<D: Distribution + ?Sized>(
@@ -195,9 +213,10 @@ impl Script {
         distribution: &D,
     ) -> Result<(D::Outcome, Branch), Cow<'static, str>> {
         let all = distribution.arity();
-        let arity = all.min(lock(&self.0).outcomes);
+        let (scripted, outcomes) = self.scripted_choice()?;
+        let arity = all.min(outcomes);
         let possible = |from: usize| (from..arity).find(|&i| !distribution.outcome(i).1.is_zero());
-        let choice = match self.scripted_choice()? {
+        let choice = match scripted {
             Some(choice) if choice < arity => choice,
             Some(_) => return Err("a scripted outcome is out of range".into()),
             None if arity < all => possible(0).ok_or("a draw was cut to impossible outcomes")?,
@@ -214,11 +233,11 @@ impl Script {
             },
             next: possible(choice + 1),
         };
-        self.check(&branch)?;
         Ok((outcome, branch))
     }
 
-    fn scripted_choice(&self) -> Result<Option<usize>, Cow<'static, str>> {
+    /// What is scripted for the next draw, and how many outcomes are told apart.
+    fn scripted_choice(&self) -> Result<(Option<usize>, usize), Cow<'static, str>> {
         let mut tape = lock(&self.0);
         match &tape.fault {
             Some(fault) => Err(fault.clone()),
@@ -226,17 +245,13 @@ impl Script {
                 tape.overdrawn = true;
                 Err("a run drew more often than allowed".into())
             }
-            None => Ok(tape
-                .prefix
-                .get(tape.branches.len())
-                .map(|expected| expected.choice)),
+            None => Ok((tape.prefix.choice(tape.branches.len()), tape.outcomes)),
         }
     }
 
-    fn check(&self, branch: &Branch) -> Result<(), Cow<'static, str>> {
-        let tape = lock(&self.0);
-        let expected = tape.prefix.get(tape.branches.len());
-        if !expected.is_none_or(|expected| expected.fits(branch)) {
+    fn take_in(&self, branch: Branch) -> Result<(), Cow<'static, str>> {
+        let mut tape = lock(&self.0);
+        if !tape.prefix.fits(tape.branches.len(), &branch) {
             return Err(
                 "a replay branched differently: the run depends on something other than its coins"
                     .into(),
@@ -245,6 +260,7 @@ impl Script {
         if branch.probability.is_zero() {
             return Err("an impossible outcome was scripted".into());
         }
+        tape.branches.push(branch);
         Ok(())
     }
 }
