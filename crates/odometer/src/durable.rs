@@ -49,20 +49,20 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     ) -> Reserved<S::Data, Session<S, R>> {
         let (odometer, opened) = (self.clone(), self.clone());
         let (at, capped) = (d_in.clone(), cap.clone());
-        Reserved {
-            opening: Box::new(move |books, above| {
+        Reserved::new(
+            move |books: &Books, above| {
                 let account = odometer.made(Some(cap.clone())).account()?;
                 account.opening(&odometer.spot(books, Some(above), d_in.clone()))
-            }),
-            open: Box::new(move |data, scope, (books, above)| {
+            },
+            move |data: &Arc<S::Data>, scope, (books, above)| {
                 let place = Fused::below(&scope.root()?, &opened.label(), opened.watch())?;
                 let spot = opened.spot(books, Some(above), at.clone());
                 let account = opened.made(Some(capped.clone())).account_on(spot);
                 let account = account.map_err(|error| AskError::failed(error.to_string()))?;
                 let data = Data::Here(Arc::clone(data));
                 Ok(Session::new(opened.space().clone(), data, place, account))
-            }),
-        }
+            },
+        )
     }
 
     fn made(&self, cap: Option<Cap<S::Metric, R>>) -> Made<S::Metric, R> {

@@ -9,14 +9,14 @@ use crate::{
     account::ascent::Kind,
     compositor::Composition,
     error::LaunchError,
-    measurement::{Head, Measurement},
+    measurement::{Above, Head, Measurement},
     session::Session,
     space::Space,
 };
 
 /// What runs once a launch is charged. It leaves its answer with whoever made it.
 pub(crate) type Run<'a, S> =
-    dyn FnMut(&Arc<<S as Space>::Data>, &mut Scope<'_>) -> Result<(), AskError> + 'a;
+    dyn FnMut(&Arc<<S as Space>::Data>, &mut Scope<'_>, Above<'_>) -> Result<(), AskError> + 'a;
 
 mod sealed {
     use super::{Head, LaunchError, Measure, Run, Space};
@@ -81,8 +81,8 @@ pub(crate) fn answered<S: Space, M: Measure, A: 'static>(
     sell: impl FnOnce(&mut Run<'_, S>) -> Result<(), LaunchError>,
 ) -> Result<A, LaunchError> {
     let mut answer = None;
-    sell(&mut |data, scope| {
-        answer = Some(measurement.run(data, scope)?);
+    sell(&mut |data, scope, above| {
+        answer = Some(measurement.run_at(data, scope, above)?);
         Ok(())
     })?;
     // Whoever sells runs what it has charged before it says so.

@@ -247,7 +247,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         let filter = filter
             .with_parameter("d_in", d_in.clone())
             .with_parameter("budget", budget);
-        Ok(filter.reserved_by(self.reserved(d_in, on_ledger)))
+        Ok(filter.reserved_by(Some(self.reserved(d_in, on_ledger))))
     }
 }
 

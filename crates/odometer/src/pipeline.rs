@@ -14,6 +14,9 @@ use crate::{
     transformation::{Mismatch, Transformation, linked},
 };
 
+/// On a ledger, the account of the data after lies below the filter's, under this name.
+const AFTER: &str = "after";
+
 /// A stable transformation, and an odometer of the data after it: `(&transformation >> &odometer)?`.
 ///
 /// It keeps account at distances between the data *before* the transformation.
@@ -104,7 +107,15 @@ impl<S: Space, T: Space, R: FilterRule> Pipeline<S, T, R> {
                     .map_err(|error| queryable::AskError::failed(error.to_string()))
             }
         };
-        Ok(filter.derived(links, space, map, function))
+        let transformation = self.transformation.clone();
+        let reserved = filter.reserved().map(|reserved| {
+            reserved.then(move |before: Session<S, R>| {
+                let after = before.link(AFTER).nest_after(&transformation);
+                after.map_err(|error| queryable::AskError::failed(error.to_string()))
+            })
+        });
+        let after = filter.derived(links, space, map, function);
+        Ok(after.reserved_by(reserved))
     }
 }
 

@@ -121,6 +121,9 @@ pub(crate) struct Wish {
     pub(crate) opens: Option<Opening>,
 }
 
+/// A launch that can be charged together with others, or why not.
+pub(crate) type Stageable<'b, MI, M> = Result<(&'b Bill<MI, M>, Wish), LaunchError>;
+
 /// A launch that was charged, and will be written down.
 pub(crate) struct Staged {
     pub(crate) terms: Terms,
@@ -144,26 +147,26 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     }
 
     /// Settles several launches in order, and stages them together.
-    pub(crate) fn settle_all<'b>(
+    pub(crate) fn settle_all(
         &self,
         on: &Journaled<MI>,
-        bills: &[Result<&'b Bill<MI, R::Child>, LaunchError>],
+        launches: Vec<Stageable<'_, MI, R::Child>>,
     ) -> Vec<Result<Staged, LaunchError>> {
         if on.books.is_shared() {
             // Maps are asked before others have to wait for this process; the answers are remembered.
-            for bill in bills.iter().flatten() {
+            for (bill, _) in launches.iter().flatten() {
                 let _ = self.settle(bill, Kind::Asked);
             }
         }
         let sitting = match on.books.enter() {
             Ok(sitting) => sitting,
-            Err(error) => return bills.iter().map(|_| Err(error.clone().into())).collect(),
+            Err(error) => return launches.iter().map(|_| Err(error.clone().into())).collect(),
         };
-        let stage = |bill: &Result<&'b Bill<MI, R::Child>, LaunchError>| match bill {
-            Ok(bill) => Ok(self.settle_staged(on, bill, (Kind::Plain, Wish::default()), true)),
-            Err(error) => Err(error.clone()),
+        let stage = |launch: Stageable<'_, MI, R::Child>| {
+            let (bill, wish) = launch?;
+            Ok(self.settle_staged(on, bill, (Kind::Plain, wish), true))
         };
-        let staged: Vec<_> = bills.iter().map(stage).collect();
+        let staged: Vec<_> = launches.into_iter().map(stage).collect();
         drop(sitting);
         let told =
             |staged: Result<Result<Staged, Refusal>, LaunchError>| staged?.map_err(Refusal::told);

@@ -263,13 +263,17 @@ impl Books {
     }
 }
 
-/// A filter is opened by its launch, which is charged for it, and by nothing else.
+/// A filter or a compositor is opened by its launch, which is charged for it, and by nothing else.
 fn is_reserved(opening: &Opening) -> bool {
-    matches!(&opening.terms, Terms::Account(terms) if terms.relation == Relation::Reserved)
+    match &opening.terms {
+        Terms::Account(terms) => terms.relation == Relation::Reserved,
+        Terms::Compositor(_) => true,
+        Terms::Partition(_) => false,
+    }
 }
 
 fn never_launched() -> JournalError {
-    let why = "no filter of this name was launched here: launch it, and resume it after a restart";
+    let why = "nothing of this name was launched here: launch it, and resume it after a restart";
     JournalError::Unsupported(why.into())
 }
 

@@ -5,10 +5,15 @@ use std::sync::Arc;
 use measures::{MAX_LINKS, Measure, PrivacyMap};
 use queryable::{AskError, Root, guarded};
 
-use super::{Description, facts::Facts};
+use super::{
+    Description,
+    facts::Facts,
+    reserved::{Above, OpeningBelow},
+};
 use crate::{
     account::bill::Bill,
-    error::LaunchError,
+    error::{LaunchError, OpenError},
+    journal::Opening,
     space::{Space, check_same},
 };
 
@@ -26,6 +31,8 @@ pub struct Head<S: Space, M: Measure> {
     pub(super) ready: Option<Arc<Ready>>,
     /// What its author says of it beside the map.
     pub(super) known: Facts,
+    /// How it is opened on a ledger, if it keeps account itself.
+    pub(super) opening: Option<Arc<OpeningBelow>>,
 }
 
 impl<S: Space, M: Measure> Head<S, M> {
@@ -48,6 +55,7 @@ impl<S: Space, M: Measure> Head<S, M> {
             links,
             ready,
             known: Facts::new(),
+            opening: None,
         }
     }
 
@@ -56,6 +64,7 @@ impl<S: Space, M: Measure> Head<S, M> {
         let (space, map, ready) = (self.space.clone(), self.map.clone(), self.ready.clone());
         let mut head = Self::new(space, map, Arc::new(description), self.links, ready);
         head.known.clone_from(&self.known);
+        head.opening.clone_from(&self.opening);
         head
     }
 
@@ -65,6 +74,17 @@ impl<S: Space, M: Measure> Head<S, M> {
 
     pub(crate) fn description(&self) -> &Arc<Description> {
         self.bill.description()
+    }
+
+    /// How it is opened where it is launched, on a ledger, if it keeps account itself.
+    pub(crate) fn opened_below(&self, above: Above<'_>) -> Result<Option<Opening>, LaunchError> {
+        match (&self.opening, above) {
+            (Some(opening), Some((books, place))) => match opening(books, place) {
+                Err(OpenError::Journal(error)) => Err(LaunchError::Journal(error)),
+                opening => Ok(Some(opening?)),
+            },
+            _ => Ok(None),
+        }
     }
 
     pub(crate) fn measure(&self) -> &M {

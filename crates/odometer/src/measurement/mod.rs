@@ -3,6 +3,7 @@
 mod around;
 mod facts;
 mod head;
+mod reserved;
 
 use std::{
     borrow::{Borrow, Cow},
@@ -14,10 +15,13 @@ use measures::{Conversion, GroupPrivacy, MAX_LINKS, Measure, PrivacyMap};
 use queryable::{AskError, PostProcessor, Queryable, Root, Scope};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::head::Head;
+use self::reserved::hidden;
+pub(crate) use self::{
+    head::Head,
+    reserved::{Above, Reserved},
+};
 use crate::{
-    error::{LaunchError, OpenError},
-    journal::{Books, Opening, Place},
+    error::LaunchError,
     space::{Connected, Space, check_contains},
     transformation::linked,
 };
@@ -88,18 +92,6 @@ struct Inner<S: Space, M: Measure, A> {
     reserved: Option<Arc<Reserved<S::Data, A>>>,
 }
 
-/// A filter on a ledger: its account is there, too.
-pub(crate) struct Reserved<X, A> {
-    /// How its account is opened below that in which it is launched.
-    pub(crate) opening: Box<OpeningBelow>,
-    /// Its function, once it was charged.
-    pub(crate) open: Box<OpenReserved<X, A>>,
-}
-
-type OpeningBelow = dyn Fn(&Books, Place) -> Result<Opening, OpenError> + Send + Sync;
-type OpenReserved<X, A> =
-    dyn Fn(&Arc<X>, &mut Scope<'_>, (&Books, Place)) -> Result<A, AskError> + Send + Sync;
-
 impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// A measurement from its parts.
     pub fn new(
@@ -121,10 +113,13 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     }
 
     fn reserving(
-        head: Head<S, M>,
+        mut head: Head<S, M>,
         function: Arc<Function<S::Data, A>>,
         reserved: Option<Arc<Reserved<S::Data, A>>>,
     ) -> Self {
+        if let Some(reserved) = &reserved {
+            head.opening = Some(reserved.opening());
+        }
         Self(Arc::new(Inner {
             head,
             function,
@@ -135,16 +130,6 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// The same function under another head.
     fn with_head(&self, head: Head<S, M>) -> Self {
         Self::reserving(head, self.function(), self.0.reserved.clone())
-    }
-
-    /// This filter, which is written down where it is launched on a ledger.
-    pub(crate) fn reserved_by(&self, reserved: Reserved<S::Data, A>) -> Self {
-        let head = self.head().described((**self.description()).clone());
-        Self::reserving(head, self.function(), Some(Arc::new(reserved)))
-    }
-
-    pub(crate) fn reserved(&self) -> Option<&Reserved<S::Data, A>> {
-        self.0.reserved.as_deref()
     }
 
     /// The same measurement under another name, to tell it apart in lists of launches and in refusals.
@@ -251,13 +236,17 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         &self,
         process: impl Fn(A) -> B + Send + Sync + 'static,
     ) -> Measurement<S, M, B> {
-        let function = Arc::clone(&self.0.function);
+        let (function, process) = (Arc::clone(&self.0.function), Arc::new(process));
+        let processed = Arc::clone(&process);
+        let reserved = self.reserved();
+        let reserved = reserved.map(|reserved| reserved.then(move |answer| Ok(processed(answer))));
         self.derived(
             linked(self.links(), 0),
             self.space().clone(),
             self.map().clone(),
-            move |data, scope| function(data, scope).map(&process),
+            move |data, scope| function(data, scope).map(&*process),
         )
+        .reserved_by(reserved)
         .knowing_as(self)
     }
 
@@ -334,6 +323,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         let (description, links) = (Arc::clone(self.description()), linked(self.links(), 0));
         let mut head = Head::new(space.clone(), map, description, links, ready.clone());
         head.known.clone_from(&self.head().known);
+        head.opening.clone_from(&self.head().opening);
         Measurement::reserving(head, self.function(), self.0.reserved.clone())
     }
 
@@ -355,7 +345,9 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         };
         let description = Arc::clone(self.description());
         let ready = self.head().ready.clone();
-        Measurement::from_parts(Head::new(space, map, description, links, ready), function)
+        let mut head = Head::new(space, map, description, links, ready);
+        head.opening = self.head().opening.as_ref().map(|_| hidden());
+        Measurement::from_parts(head, function)
     }
 }
 

@@ -8,11 +8,10 @@ use queryable::{AskError, DEFAULT_MESSAGES, Scope};
 use super::Session;
 use crate::{
     account::ascent::{Kind, Terms},
-    account::bill::Bill,
-    account::durable::{Staged, Wish, unattached},
+    account::durable::{Stageable, Staged, Wish, unattached},
     error::LaunchError,
     journal::{JournalError, Receipt, Written},
-    measurement::{Head, Measurement},
+    measurement::{Above, Head, Measurement},
     space::Space,
     sync::MutexGuard,
 };
@@ -104,7 +103,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
         };
         let bills = measurements.iter().map(|each| self.stageable(each.head()));
         let bills: Vec<_> = bills.collect();
-        let staged = self.account.settle_all(journaled, &bills);
+        let staged = self.account.settle_all(journaled, bills);
         let written = |staged: Result<Staged, LaunchError>| {
             let Staged { terms, draft } = staged?;
             draft.wait().map_err(LaunchError::in_doubt)?;
@@ -113,23 +112,22 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let written: Vec<_> = staged.into_iter().map(written).collect();
         let launched = measurements.iter().zip(written);
         let run = |(each, terms): (&Measurement<S, R::Child, A>, Result<_, _>)| {
-            let run = |data: &_, scope: &mut Scope<'_>| each.run(data, scope);
+            let run =
+                |data: &_, scope: &mut Scope<'_>, above: Above<'_>| each.run_at(data, scope, above);
             self.run_charged(terms?, Vec::new(), run)
         };
         launched.map(run).collect()
     }
 
-    /// The bill of a launch that can be charged together with others.
-    fn stageable<'b>(
-        &self,
-        head: &'b Head<S, R::Child>,
-    ) -> Result<&'b Bill<S::Metric, R::Child>, LaunchError> {
+    /// A launch that can be charged together with others.
+    fn stageable<'b>(&self, head: &'b Head<S, R::Child>) -> Stageable<'b, S::Metric, R::Child> {
         self.check(head)?;
         if !self.account.gates().is_empty() {
             let why = "launches under a sequential account cannot be charged together: launch them one by one";
             return Err(JournalError::Unsupported(why.into()).into());
         }
-        Ok(head.bill())
+        let opens = head.opened_below(self.above())?;
+        Ok((head.bill(), Wish { key: None, opens }))
     }
 
     fn receipted<A: 'static>(
@@ -140,35 +138,18 @@ impl<S: Space, R: Tallied> Session<S, R> {
         if self.account.journaled().is_none() {
             return Err(unattached());
         }
-        let (answer, written) = self.launch_written(Kind::Plain, key, measurement)?;
+        let run = |data: &_, scope: &mut Scope<'_>, above: Above<'_>| {
+            measurement.run_at(data, scope, above)
+        };
+        let (answer, written) = self.launch_durably(Kind::Plain, key, measurement.head(), run)?;
         Ok(Receipted {
             answer,
             receipt: written.receipt,
         })
     }
 
-    /// Launches, and writes it down before it runs. The account of a filter is written down with its launch.
-    #[cold]
-    pub(super) fn launch_written<A: 'static>(
-        &self,
-        kind: Kind,
-        key: Option<String>,
-        measurement: &Measurement<S, R::Child, A>,
-    ) -> Result<(A, Written), LaunchError> {
-        let (journaled, head) = (self.account.journaled(), measurement.head());
-        let (Some(journaled), Some(reserved)) = (journaled, measurement.reserved()) else {
-            let run = |data: &_, scope: &mut Scope<'_>| measurement.run(data, scope);
-            return self.launch_durably(kind, Wish { key, opens: None }, head, run);
-        };
-        self.check(head)?;
-        let above = (&journaled.books, journaled.place);
-        let opens = Some((reserved.opening)(above.0, above.1)?);
-        let run = |data: &_, scope: &mut Scope<'_>| (reserved.open)(data, scope, above);
-        self.launch_durably(kind, Wish { key, opens }, head, run)
-    }
-
-    /// The session of a filter that was launched here before, after a restart: where it was, and charged nothing again. Not
-    /// below a sequential account, where its turn has passed.
+    /// What a filter or a compositor that was launched here before answered, after a restart: where it was, and charged nothing
+    /// again. Not below a sequential account, where its turn has passed.
     ///
     /// ```
     /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
@@ -198,24 +179,23 @@ impl<S: Space, R: Tallied> Session<S, R> {
     ) -> Result<A, LaunchError> {
         self.check(filter.head())?;
         let journaled = self.account.journaled().ok_or_else(unattached)?;
+        let above = Some((&journaled.books, journaled.place));
+        let opening = filter.head().opened_below(above)?;
         let unsupported = |why: &str| JournalError::Unsupported(why.into());
-        let reserved = filter.reserved();
-        let reserved = reserved.ok_or_else(|| unsupported("only filters are resumed"))?;
+        let opening =
+            opening.ok_or_else(|| unsupported("only filters and compositors are resumed"))?;
         if !self.account.gates().is_empty() {
             let why = "below a sequential account, the turn of a filter ends with the process";
             return Err(unsupported(why).into());
         }
-        let above = (&journaled.books, journaled.place);
         // Whether it was launched is asked before anything runs.
-        journaled
-            .books
-            .launched(&(reserved.opening)(above.0, above.1)?)?;
+        journaled.books.launched(&opening)?;
         let terms = Terms {
             turns: Vec::new(),
             messages: Some(DEFAULT_MESSAGES),
         };
-        self.run_charged(terms, Vec::new(), |data, scope| {
-            (reserved.open)(data, scope, above)
+        self.run_charged(terms, Vec::new(), |data, scope, above| {
+            filter.run_at(data, scope, above)
         })
     }
 
@@ -225,18 +205,26 @@ impl<S: Space, R: Tallied> Session<S, R> {
     pub(super) fn launch_durably<A, F>(
         &self,
         kind: Kind,
-        wish: Wish,
+        key: Option<String>,
         head: &Head<S, R::Child>,
         run: F,
     ) -> Result<(A, Written), LaunchError>
     where
-        F: FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
+        F: FnOnce(&Arc<S::Data>, &mut Scope<'_>, Above<'_>) -> Result<A, AskError>,
     {
         self.check(head)?;
+        let opens = head.opened_below(self.above())?;
+        let wish = Wish { key, opens };
         let gates = self.account.gates();
         let Staged { terms, draft } = self.account.settle_durably(head.bill(), kind, wish)?;
         let written = draft.wait().map_err(LaunchError::in_doubt)?;
         Ok((self.run_charged(terms, gates, run)?, written))
+    }
+
+    /// Where launches are written down, if they are.
+    fn above(&self) -> Above<'_> {
+        let journaled = self.account.journaled()?;
+        Some((&journaled.books, journaled.place))
     }
 
     /// Runs what was charged. The gates are passed when it has begun.
@@ -244,11 +232,11 @@ impl<S: Space, R: Tallied> Session<S, R> {
         &self,
         terms: Terms,
         gates: Vec<MutexGuard<'_, ()>>,
-        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
+        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>, Above<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
         let run = |scope: &mut Scope<'_>| {
             drop(gates);
-            run(self.data.get()?, scope)
+            run(self.data.get()?, scope, self.above())
         };
         let answer = terms.run(&self.root, run);
         // Whatever it answers: a function may not have passed the failure on.

@@ -21,11 +21,10 @@ use crate::{
     account::Account,
     account::ascent::Kind,
     account::bill::Bill,
-    account::durable::Wish,
     account::questions::Charged,
     account::settling::Parent,
     error::{LaunchError, OpenError},
-    measurement::{Head, Measurement},
+    measurement::{Above, Head, Measurement},
     session::data::Data,
     session::watch::Fused,
     space::Space,
@@ -91,11 +90,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
         kind: Kind,
         measurement: &Measurement<S, R::Child, A>,
     ) -> Result<A, LaunchError> {
-        if self.account.journaled().is_some() {
-            let durable = self.launch_written(kind, None, measurement);
-            return durable.map(|(answer, _)| answer);
-        }
-        let run = |data: &_, scope: &mut Scope<'_>| measurement.run(data, scope);
+        let run = |data: &_, scope: &mut Scope<'_>, above: Above<'_>| {
+            measurement.run_at(data, scope, above)
+        };
         self.launch_and_run(kind, measurement.head(), run)
     }
 
@@ -104,15 +101,15 @@ impl<S: Space, R: Tallied> Session<S, R> {
         &self,
         kind: Kind,
         head: &Head<S, R::Child>,
-        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
+        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>, Above<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
         if self.account.journaled().is_some() {
-            let durable = self.launch_durably(kind, Wish::default(), head, run);
+            let durable = self.launch_durably(kind, None, head, run);
             return durable.map(|(answer, _)| answer);
         }
         self.check(head)?;
         let terms = self.account.settle(head.bill(), kind)?;
-        let run = |scope: &mut Scope<'_>| run(self.data.get()?, scope);
+        let run = |scope: &mut Scope<'_>| run(self.data.get()?, scope, None);
         let answer = terms.run(&self.root, run);
         // Whatever it answers: a function may not have passed the failure on.
         if self.fuse.is_blown() {

@@ -1,5 +1,7 @@
 //! Compositors: the losses of all children are fixed before the first launch, so that the rules for fixed losses apply.
 
+mod durable;
+
 use std::{fmt, sync::Arc};
 
 use measures::{
@@ -10,8 +12,10 @@ use queryable::{AskError, DEFAULT_MESSAGES, Scope, Sequence};
 
 use crate::{
     account::{ascent::Terms, finite},
+    compositor::durable::Journaled,
     error::{LaunchError, OpenError},
-    measurement::{Head, Measurement},
+    journal::{Books, Place},
+    measurement::{Above, Head, Measurement, Reserved},
     session::watch::{Fused, Watch},
     space::Space,
     sync::{Mutex, lock},
@@ -53,6 +57,46 @@ pub struct Compositor<S: Space, R: FixedRule> {
     order: Order,
     watch: Option<Watch>,
     messages: u64,
+    name: Option<Arc<str>>,
+}
+
+/// What compositions are made of.
+struct Parts<S: Space, R: FixedRule> {
+    space: S,
+    rule: R,
+    d_in: S::Distance,
+    losses: Vec<ChildLoss<R>>,
+    order: Order,
+    watch: Option<Watch>,
+    messages: Option<u64>,
+    name: Option<Arc<str>>,
+}
+
+impl<S: Space, R: FixedRule> Parts<S, R> {
+    fn fused(&self, scope: &mut Scope<'_>) -> Result<Fused, AskError> {
+        let name = self.name.as_deref().unwrap_or("a compositor");
+        Fused::below(&scope.root()?, name, self.watch.as_ref())
+    }
+
+    fn shared(&self, data: &Arc<S::Data>, place: Fused) -> Shared<S, R> {
+        let sequential = matches!(R::INTERLEAVING, Interleaving::Sequential);
+        Shared {
+            space: self.space.clone(),
+            measure: self.rule.child(),
+            d_in: self.d_in.clone(),
+            data: Arc::clone(data),
+            place,
+            order: self.order,
+            sequence: sequential.then(Sequence::new),
+            messages: self.messages,
+            left: Mutex::new((0..).zip(self.losses.iter().cloned()).collect()),
+            journaled: None,
+        }
+    }
+
+    fn in_any_order(&self) -> bool {
+        self.order == Order::Any
+    }
 }
 
 impl<S: Space, R: FixedRule> Compositor<S, R> {
@@ -72,7 +116,34 @@ impl<S: Space, R: FixedRule> Compositor<S, R> {
             order: Order::AsGiven,
             watch: None,
             messages: DEFAULT_MESSAGES,
+            name: None,
         }
+    }
+
+    /// Gives it a name. On a ledger it needs one: what is left of it is found again by
+    /// [`Session::resume`](crate::Session::resume).
+    ///
+    /// ```
+    /// use odometry::measures::fixed::OptimalPure;
+    /// use odometry::measures::{ApproxDp, Basic, PrivacyMap, PureDp};
+    /// use odometry::odometer::journal::{Books, Memory};
+    /// use odometry::odometer::{Compositor, Measurement, Odometer, Records};
+    /// # let records = Records::<i64>::new();
+    /// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.1")?, |_, _| Ok(42));
+    /// let hundred = Compositor::new(records, OptimalPure::new("1e-6")?, 1, vec!["0.1"; 100]).named("hundred").measurement()?;
+    /// let all = Odometer::new(records, Basic::new(ApproxDp)).named("all");
+    /// let journal = Memory::new();
+    /// let session = all.filter_on(&Books::new(journal.clone()), 1, "(6, 1e-6)", vec![1, 2, 3])?;
+    /// session.launch(&hundred)?.launch(&query)?; // the slot is written down before the query runs
+    ///
+    /// let again = Books::new(Memory::replaying(&journal.records())?);
+    /// let session = all.filter_on(&again, 1, "(6, 1e-6)", vec![1, 2, 3])?;
+    /// assert_eq!(session.resume(&hundred)?.left().len(), 99);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// Every launch answers at most so many messages, with everything it spawns, if the rule is for finite communication:
@@ -115,6 +186,7 @@ impl<S: Space, R: FixedRule> Compositor<S, R> {
             order,
             watch,
             messages,
+            name,
         } = self;
         let messages = finite::<R>().then_some(messages);
         let measure = rule.child();
@@ -127,26 +199,30 @@ impl<S: Space, R: FixedRule> Compositor<S, R> {
         let total = rule.compose(&losses)?;
         let map = PrivacyMap::constant_up_to(rule.total(), d_in.clone(), total);
         let slots = losses.len();
-        let open = {
-            let (space, d_in) = (space.clone(), d_in.clone());
-            move |data: &Arc<S::Data>, scope: &mut Scope<'_>| {
-                Ok(Composition(Arc::new(Shared {
-                    space: space.clone(),
-                    measure: rule.child(),
-                    d_in: d_in.clone(),
-                    data: Arc::clone(data),
-                    place: Fused::below(&scope.root()?, "a compositor", watch.as_ref())?,
-                    order,
-                    sequence: sequential.then(Sequence::new),
-                    messages,
-                    left: Mutex::new(losses.clone()),
-                })))
-            }
+        let parts = Arc::new(Parts {
+            space: space.clone(),
+            rule,
+            d_in: d_in.clone(),
+            losses,
+            order,
+            watch,
+            messages,
+            name,
+        });
+        let (reserved, below) = (Arc::clone(&parts), Arc::clone(&parts));
+        let reserved = Reserved::new(
+            move |_: &Books, above: Place| below.opening(above),
+            move |data: &Arc<S::Data>, scope, above| reserved.open_on(data, scope, above),
+        );
+        let open = move |data: &Arc<S::Data>, scope: &mut Scope<'_>| {
+            let shared = parts.shared(data, parts.fused(scope)?);
+            Ok(Composition(Arc::new(shared)))
         };
         let compositor = Measurement::new("compositor", space, map, open);
         Ok(compositor
             .with_parameter("d_in", d_in)
-            .with_parameter("slots", slots))
+            .with_parameter("slots", slots)
+            .reserved_by(Some(reserved)))
     }
 }
 
@@ -165,8 +241,12 @@ struct Shared<S: Space, R: Rule> {
     order: Order,
     sequence: Option<Sequence>,
     messages: Option<u64>,
-    left: Mutex<Vec<ChildLoss<R>>>,
+    /// With their numbers among all.
+    left: Mutex<Slots<R>>,
+    journaled: Option<Journaled>,
 }
+
+type Slots<R> = Vec<(u32, ChildLoss<R>)>;
 
 impl<S: Space, R: FixedRule> Composition<S, R> {
     /// Launches a measurement into the next slot, or, in any order, into a slot with as little to spare as can be.
@@ -178,7 +258,9 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
         &self,
         measurement: &Measurement<S, R::Child, A>,
     ) -> Result<A, LaunchError> {
-        let run = |data: &_, scope: &mut Scope<'_>| measurement.run(data, scope);
+        let run = |data: &_, scope: &mut Scope<'_>, above: Above<'_>| {
+            measurement.run_at(data, scope, above)
+        };
         self.launch_and_run(measurement.head(), run)
     }
 
@@ -186,21 +268,36 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
     pub(crate) fn launch_and_run<A>(
         &self,
         head: &Head<S, R::Child>,
-        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>) -> Result<A, AskError>,
+        run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>, Above<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
+        let shared = &*self.0;
+        self.check(head)?;
+        if let Some(on) = &shared.journaled {
+            return self.launch_durably(on, head, run);
+        }
+        let loss = head.loss(&shared.d_in)?;
+        let taken = shared.take(&loss);
+        let terms = taken.ok_or_else(|| shared.no_slot(head, &loss))?;
+        self.run_taken(terms, |scope| run(&shared.data, scope, None))
+    }
+
+    fn check(&self, head: &Head<S, R::Child>) -> Result<(), LaunchError> {
         let shared = &*self.0;
         let Fused { root, fuse } = &shared.place;
         if fuse.is_blown() {
             return Err(LaunchError::Stopped { charged: false });
         }
-        head.check_fits(root, &shared.space, &shared.measure)?;
-        let loss = head.loss(&shared.d_in)?;
-        let terms = shared.take(&loss).map_err(|left| LaunchError::NoSlot {
-            launch: head.description().to_string(),
-            asked: loss.to_string(),
-            left: shown(&left),
-        })?;
-        let answer = terms.run(root, |scope: &mut Scope<'_>| run(&shared.data, scope));
+        head.check_fits(root, &shared.space, &shared.measure)
+    }
+
+    /// Runs what has a slot.
+    fn run_taken<A>(
+        &self,
+        terms: Terms,
+        run: impl FnOnce(&mut Scope<'_>) -> Result<A, AskError>,
+    ) -> Result<A, LaunchError> {
+        let Fused { root, fuse } = &self.0.place;
+        let answer = terms.run(root, run);
         if fuse.is_blown() {
             return Err(LaunchError::Stopped { charged: true });
         }
@@ -209,27 +306,45 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
 
     /// The losses of the slots that are left, in order.
     pub fn left(&self) -> Vec<ChildLoss<R>> {
-        lock(&self.0.left).clone()
+        let left = lock(&self.0.left);
+        left.iter().map(|(_, loss)| loss.clone()).collect()
     }
 }
 
 impl<S: Space, R: FixedRule> Shared<S, R> {
-    /// Takes a slot, and the turn with it; or says what is left.
-    fn take(&self, loss: &ChildLoss<R>) -> Result<Terms, Vec<ChildLoss<R>>> {
+    /// The slot for this loss among those that are left.
+    fn choose(&self, left: &Slots<R>, loss: &ChildLoss<R>) -> Option<usize> {
+        match self.order {
+            Order::AsGiven => left.first().filter(|slot| loss.at_most(&slot.1)).map(|_| 0),
+            Order::Any => tightest(left.iter().map(|(_, slot)| slot).enumerate(), loss),
+        }
+    }
+
+    /// Takes a slot, and the turn with it, if there is one.
+    fn take(&self, loss: &ChildLoss<R>) -> Option<Terms> {
         let mut left = lock(&self.left);
-        let slot = match self.order {
-            Order::AsGiven => left.first().filter(|slot| loss.at_most(slot)).map(|_| 0),
-            Order::Any => tightest(left.iter().enumerate(), loss),
-        };
-        let Some(slot) = slot else {
-            return Err(left.clone());
-        };
+        let slot = self.choose(&left, loss)?;
         left.remove(slot);
+        Some(self.terms())
+    }
+
+    /// On which terms what has just taken a slot runs.
+    fn terms(&self) -> Terms {
         let turn = self.sequence.as_ref().map(Sequence::begin_next);
-        Ok(Terms {
+        Terms {
             turns: turn.into_iter().collect(),
             messages: self.messages,
-        })
+        }
+    }
+
+    fn no_slot(&self, head: &Head<S, R::Child>, loss: &ChildLoss<R>) -> LaunchError {
+        let left = lock(&self.left);
+        let left: Vec<&ChildLoss<R>> = left.iter().map(|(_, loss)| loss).collect();
+        LaunchError::NoSlot {
+            launch: head.description().to_string(),
+            asked: loss.to_string(),
+            left: shown(&left),
+        }
     }
 }
 
