@@ -61,11 +61,12 @@ pub fn run(effort: Effort) {
     ] {
         println!("{what:<48}{value:>12.2}");
     }
-    println!("PostgreSQL: there is no such store yet, so its gain is 0");
+    let gain = crate::postgres::run(effort);
     let million = 1e6 / records as f64;
     println!(
         "bar: unattached_ns={unattached:.0} durable_over_raw={durable:.2} durable_on_large={on_large:.2} fan_in={fan_in:.2} \
-         launch_all={all:.2} replay_million_s={:.2} replay_different_s={:.2} checkpoint_ms={:.1} postgres_batch_gain=0",
+         launch_all={all:.2} replay_million_s={:.2} replay_different_s={:.2} checkpoint_ms={:.1} \
+         postgres_batch_gain={gain:.1}",
         equal * million,
         different * million,
         reopened * 1e3,
@@ -100,7 +101,7 @@ fn unattached(effort: Effort) -> f64 {
 }
 
 /// A session on a ledger, which is new or where it was.
-fn session(ledger: &Ledger) -> PureSession {
+pub fn session(ledger: &Ledger) -> PureSession {
     let odometer = Odometer::new(ours::space(), Basic::new(PureDp)).named("all");
     expect(odometer.filter_on(ledger.books(), 1, "1000000000", true))
 }
@@ -120,7 +121,7 @@ impl Plain {
     }
 }
 
-fn seconds(work: impl FnOnce()) -> f64 {
+pub fn seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64()

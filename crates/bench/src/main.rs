@@ -16,6 +16,7 @@ mod nested;
 mod numbers;
 mod ours;
 mod partition;
+mod postgres;
 mod release;
 mod rules;
 mod samplers;

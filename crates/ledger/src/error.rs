@@ -18,6 +18,10 @@ pub enum LedgerError {
     /// The file is none, or is in use.
     #[error(transparent)]
     Open(#[from] OpenStoreError),
+    /// The server cannot be used.
+    #[cfg(feature = "postgres")]
+    #[error(transparent)]
+    Connect(#[from] crate::server::ConnectError),
     /// A record is not as it was written.
     #[error("{0}. Put back the newest copy of the ledger; nothing can be charged on this one")]
     Damage(#[from] Damage),

@@ -1,7 +1,7 @@
 //! The durable ledger: a charge is on disk before data are read, and a restart refunds nothing.
 //!
 //! A [`Ledger`] has the [books](odometer::journal::Books) on which sessions are opened, and keeps them in a [`Store`]: [`Embedded`]
-//! is one in a file. Records are chained
+//! is one in a file, and `Postgres` (a feature) one on a server, which several processes share. Records are chained
 //! by hashes ([`frame`], [`chain`]); whoever waits first writes for all who wait ([`Log`]). `docs/ledger.md` in the repository
 //! says what is promised and what is not.
 
@@ -23,6 +23,8 @@ mod opened;
 mod problem;
 mod reader;
 mod replay;
+#[cfg(feature = "postgres")]
+mod server;
 mod sittings;
 mod store;
 mod sync;
@@ -34,5 +36,7 @@ pub use log::{CommitError, Log, Ticket};
 pub use opened::Ledger;
 pub use problem::OpenStoreError;
 pub use reader::{LedgerEntry, LedgerReader, WrittenDown};
-pub use store::{Cause, Each, Store, StoreError};
+#[cfg(feature = "postgres")]
+pub use server::{ConnectError, Postgres};
+pub use store::{Cause, Each, Hazard, Store, StoreError};
 pub use untouched::Untouched;

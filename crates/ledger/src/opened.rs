@@ -19,7 +19,7 @@ use crate::{
     log::Log,
     replay::{self, Replayed},
     sittings::Sittings,
-    store::Store,
+    store::{Hazard, Store},
     sync::{Mutex, lock},
 };
 
@@ -138,6 +138,11 @@ impl Ledger {
         self.inner.clone()
     }
 
+    /// Where what was charged could be lost all the same: show them to whoever runs the server.
+    pub fn hazards(&self) -> &[Hazard] {
+        self.inner.log.store().hazards()
+    }
+
     /// The last durable record.
     pub fn head(&self) -> Receipt {
         self.inner.log.head()
@@ -163,11 +168,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`], with the first record that is wrong.
     pub fn verify(&self) -> Result<Receipt, LedgerError> {
-        let store = self.inner.log.store();
-        let frozen = store.frozen()?;
-        let store = frozen.as_deref().unwrap_or(store);
-        crate::chain::verify(store)?;
-        Ok(replay::everything(store)?.head)
+        replay::verified(self.inner.log.store())
     }
 
     /// Writes the state of all accounts down, so that opening the ledger takes as long as replaying what comes later.

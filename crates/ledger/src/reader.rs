@@ -6,7 +6,7 @@ use odometer::journal::{Place, Receipt, Record, State};
 
 use crate::{
     anchor,
-    chain::{self, Walk},
+    chain::Walk,
     codec,
     error::LedgerError,
     export::{self, ExportError},
@@ -90,8 +90,7 @@ impl LedgerReader {
     /// # Errors
     /// [`LedgerError`], with the first record that is wrong.
     pub fn verify(&self) -> Result<Receipt, LedgerError> {
-        chain::verify(&*self.store)?;
-        Ok(replay::everything(&*self.store)?.head)
+        replay::verified(&*self.store)
     }
 
     /// Is everything there up to this anchor?

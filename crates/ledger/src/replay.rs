@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use odometer::journal::{Receipt, Record, State};
 
 use crate::{
-    chain::{Damage, Walk},
+    chain::{self, Damage, Walk},
     codec,
     error::LedgerError,
     frame::{Flaw, Frame, Kind},
@@ -31,6 +31,14 @@ pub(crate) fn from_checkpoint(store: &dyn Store) -> Result<Replayed, LedgerError
 /// From the first record on. Every checkpoint must be what the records before it amount to.
 pub(crate) fn everything(store: &dyn Store) -> Result<Replayed, LedgerError> {
     Replay::new(true).run(store, Walk::from_the_start())
+}
+
+/// The last record, if every hash, both indices and every checkpoint are as they should be. What is written meanwhile is left out.
+pub(crate) fn verified(store: &dyn Store) -> Result<Receipt, LedgerError> {
+    let frozen = store.frozen()?;
+    let store = frozen.as_deref().unwrap_or(store);
+    chain::verify(store)?;
+    Ok(everything(store)?.head)
 }
 
 /// In front of this record: the one before it is believed.

@@ -49,6 +49,11 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Unreadable`].
     fn indexed(&self) -> Result<(u64, u64), StoreError>;
 
+    /// Where what was charged could be lost all the same.
+    fn hazards(&self) -> &[Hazard] {
+        &[]
+    }
+
     /// Do other processes write to it, too? Then [`append`](Store::append) is only called by whoever has the turn.
     fn has_other_writers(&self) -> bool {
         false
@@ -119,4 +124,22 @@ impl From<&io::Error> for Cause {
             _ => Self::System(error.to_string()),
         }
     }
+}
+
+/// Where a failover, or the network, could lose what was charged. The ledger works all the same; see to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum Hazard {
+    /// A standby follows, or an archive is kept, and nobody waits for it.
+    #[error(
+        "the server has a standby or an archive that it does not wait for: a failover to it loses the newest charges. Set \
+         `synchronous_standby_names`, and keep an anchor"
+    )]
+    Failover,
+    /// Whoever is in between can answer in the server's place.
+    #[error(
+        "the server is on another machine, and the connection is not encrypted: use a tunnel. Whoever is in between could \
+         say that a charge was written when it was not"
+    )]
+    Network,
 }

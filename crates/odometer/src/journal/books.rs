@@ -115,13 +115,13 @@ impl Books {
     }
 
     /// Does something in a [sitting](Sitting): what is open here is up to date with all other processes, and nobody else writes
-    /// meanwhile. Nothing of these books may be used or waited for in it.
+    /// meanwhile. No session can be used in it.
     ///
     /// # Errors
     /// As [`Journal::enter`].
     pub fn sitting<X>(&self, act: impl FnOnce() -> X) -> Result<X, JournalError> {
         let _sitting = self.enter()?;
-        Ok(act())
+        guarded(act).map_err(|_| self.close("it panicked"))
     }
 
     /// What is open at these places.

@@ -1,0 +1,189 @@
+//! Where a server is, and who logs in. The password comes from the environment or from a pass file, as everywhere else with
+//! PostgreSQL, and is in no text.
+
+use std::{env, fs, net::IpAddr, path::PathBuf, str::FromStr as _, time::Duration};
+
+use postgres::{
+    Client, Config, NoTls,
+    config::{Host, SslMode},
+};
+
+use super::error::ConnectError;
+
+/// How long to wait for an answer to a connection.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// How long until a connection to a machine that is gone is given up.
+const SILENT: Duration = Duration::from_secs(30);
+
+pub(super) struct Address {
+    config: Config,
+    /// To be shown: no password.
+    pub(super) shown: String,
+    /// Is it on this machine?
+    pub(super) local: bool,
+}
+
+impl Address {
+    pub(super) fn parse(text: &str) -> Result<Self, ConnectError> {
+        // What the parser says may quote a password.
+        let mut config = Config::from_str(text).map_err(|_| ConnectError::Address)?;
+        if config.get_password().is_some() {
+            return Err(ConnectError::PasswordInAddress);
+        }
+        if config.get_hosts().len() != 1 {
+            // With several, the ledger could be on another one each time.
+            return Err(ConnectError::Address);
+        }
+        let port = config.get_ports().first().copied().unwrap_or(5432);
+        let user = config
+            .get_user()
+            .map(str::to_owned)
+            .or_else(|| env::var("PGUSER").ok());
+        let Some(user) = user.or_else(|| env::var("USER").ok()) else {
+            return Err(ConnectError::Address);
+        };
+        let database = config.get_dbname().unwrap_or(&user).to_owned();
+        let (host, local) = match &config.get_hosts()[0] {
+            Host::Tcp(host) => (host.clone(), is_loopback(host)),
+            Host::Unix(path) => (path.display().to_string(), true),
+        };
+        let who = [&*host, &port.to_string(), &*database, &*user].map(str::to_owned);
+        if let Some(password) = password(&who)? {
+            config.password(password);
+        }
+        config
+            .user(&user)
+            .ssl_mode(SslMode::Disable)
+            .connect_timeout(CONNECTING)
+            .keepalives(true)
+            .keepalives_idle(SILENT)
+            .tcp_user_timeout(SILENT)
+            .application_name("odometry ledger");
+        let shown = format!("{user}@{host}:{port}/{database}");
+        Ok(Self {
+            config,
+            shown,
+            local,
+        })
+    }
+
+    pub(super) fn connect(&self) -> Result<Client, ConnectError> {
+        let client = self.config.connect(NoTls);
+        client.map_err(|error| ConnectError::of(&self.shown, &error))
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+/// From `PGPASSWORD`, or from the file `PGPASSFILE`, or from `~/.pgpass`.
+fn password(who: &[String; 4]) -> Result<Option<String>, ConnectError> {
+    if let Ok(password) = env::var("PGPASSWORD") {
+        return Ok(Some(password));
+    }
+    let named = env::var_os("PGPASSFILE").map(PathBuf::from);
+    let path = match (&named, env::var_os("HOME")) {
+        (Some(named), _) => named.clone(),
+        (None, Some(home)) => PathBuf::from(home).join(".pgpass"),
+        (None, None) => return Ok(None),
+    };
+    if named.is_none() && !path.exists() {
+        return Ok(None);
+    }
+    let wrong = |reason: String| ConnectError::PassFile {
+        path: path.display().to_string(),
+        reason,
+    };
+    let others = readable_by_others(&path).map_err(|error| wrong(error.to_string()))?;
+    if others {
+        return Err(wrong("others can read it: `chmod 600` it".into()));
+    }
+    let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    Ok(text.lines().find_map(|line| passed(line, who)))
+}
+
+#[cfg(unix)]
+fn readable_by_others(path: &std::path::Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Ok(fs::metadata(path)?.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn readable_by_others(_: &std::path::Path) -> std::io::Result<bool> {
+    Ok(false)
+}
+
+/// The password in a line `host:port:database:user:password`, if it is for us. `*` is anything; `\` escapes.
+fn passed(line: &str, who: &[String; 4]) -> Option<String> {
+    if line.starts_with('#') {
+        return None;
+    }
+    let (mut fields, mut escaped) = (vec![String::new()], false);
+    for c in line.chars() {
+        match c {
+            '\\' if !escaped => {
+                escaped = true;
+                continue;
+            }
+            ':' if !escaped && fields.len() < 5 => fields.push(String::new()),
+            c => fields.last_mut()?.push(c),
+        }
+        escaped = false;
+    }
+    let [host, port, database, user, password] = <[String; 5]>::try_from(fields).ok()?;
+    let ours = [host, port, database, user];
+    let fits = |(field, ours): (&String, &String)| field == "*" || field == ours;
+    ours.iter().zip(who).all(fits).then_some(password)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_pass_file_is_for_whom_it_names() {
+        let who = ["db", "5432", "ledger", "survey"].map(str::to_owned);
+        assert_eq!(
+            passed("db:5432:ledger:survey:s3", &who).as_deref(),
+            Some("s3")
+        );
+        assert_eq!(
+            passed("*:*:*:survey:a:b\\\\c\\:d", &who).as_deref(),
+            Some("a:b\\c:d")
+        );
+        for other in [
+            "",
+            "# db:5432:ledger:survey:s3",
+            "db:5433:ledger:survey:s3",
+            "db:5432:ledger:s3",
+        ] {
+            assert_eq!(passed(other, &who), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_address_with_a_password_is_refused_and_not_shown() {
+        for (text, refused) in [
+            (
+                "postgres://u:hunter2@localhost/l",
+                ConnectError::PasswordInAddress,
+            ),
+            (
+                "host=localhost user=u password=hunter2",
+                ConnectError::PasswordInAddress,
+            ),
+            (
+                "postgres://u:hunter2@localhost:port/l",
+                ConnectError::Address,
+            ),
+            ("host=a,b user=u", ConnectError::Address),
+            ("hunter2", ConnectError::Address),
+        ] {
+            let error = Address::parse(text).err().unwrap();
+            assert_eq!(error, refused, "{text}");
+            assert!(!error.to_string().contains("hunter2"));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What can be wrong with a server, in words that say what to do. No text has a password in it.
+
+use postgres::{Error, error::SqlState};
+use thiserror::Error;
+
+/// Why a ledger on a server cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// It is no address.
+    #[error("this is no address of a PostgreSQL server: write postgres://USER@HOST:PORT/DATABASE")]
+    Address,
+    /// Addresses are seen by others: in lists of processes, in logs.
+    #[error(
+        "the address has a password in it, where others can see it: put it into the variable PGPASSWORD or into a pass file"
+    )]
+    PasswordInAddress,
+    /// The pass file cannot be used.
+    #[error("the pass file {path}: {reason}")]
+    PassFile {
+        /// Where it is.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The server does not answer.
+    #[error("the server {at} does not answer ({reason}): is it running, and is the address right?")]
+    Unreachable {
+        /// Which one.
+        at: String,
+        /// What the system or the server says.
+        reason: String,
+    },
+    /// The server does not know the role, or the password is wrong.
+    #[error(
+        "the server {at} does not let this role in ({reason}): check the role, the variable PGPASSWORD and the pass file"
+    )]
+    LoggedOut {
+        /// Which one.
+        at: String,
+        /// What the server says.
+        reason: String,
+    },
+    /// There is no such database, or nobody has set a ledger up in it.
+    #[error(
+        "there is no ledger at {at} ({reason}): run `setup.sql` there, as the owner of the database"
+    )]
+    NotSetUp {
+        /// Where.
+        at: String,
+        /// What is missing.
+        reason: String,
+    },
+    /// The role may not do this.
+    #[error(
+        "the role at {at} may not do this ({reason}): make it a member of `odometry_writer`, or only read as `odometry_reader`"
+    )]
+    Forbidden {
+        /// Where.
+        at: String,
+        /// What the server says.
+        reason: String,
+    },
+    /// The ledger was set up by another version.
+    #[error(
+        "the ledger at {at} has version {found}, and this program reads 1: use a newer program"
+    )]
+    Version {
+        /// Where.
+        at: String,
+        /// Its version.
+        found: i32,
+    },
+    /// The server is too old.
+    #[error("the server {at} has version {found}: 12 is the oldest that will do")]
+    OldServer {
+        /// Which one.
+        at: String,
+        /// Its version.
+        found: i32,
+    },
+    /// The server would lose what it has said is written.
+    #[error(
+        "the server {at} has `{setting} = off`, and would lose charges in a crash: set it to `on` and restart the server"
+    )]
+    NotDurable {
+        /// Which one.
+        at: String,
+        /// The setting.
+        setting: &'static str,
+    },
+    /// It follows another server.
+    #[error(
+        "the server {at} is a standby, which nobody writes to: give the address of the primary"
+    )]
+    Standby {
+        /// Which one.
+        at: String,
+    },
+}
+
+impl ConnectError {
+    /// Says what an error of the server's means.
+    pub(super) fn of(at: &str, error: &Error) -> Self {
+        let (at, reason) = (at.to_owned(), reason(error));
+        match error.code() {
+            Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
+                Self::LoggedOut { at, reason }
+            }
+            Some(
+                &SqlState::INVALID_CATALOG_NAME
+                | &SqlState::UNDEFINED_TABLE
+                | &SqlState::UNDEFINED_COLUMN
+                | &SqlState::INVALID_SCHEMA_NAME,
+            ) => Self::NotSetUp { at, reason },
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Self::Forbidden { at, reason },
+            // The client itself says so, before it asks the server.
+            None if reason.contains("password missing") => Self::LoggedOut { at, reason },
+            _ => Self::Unreachable { at, reason },
+        }
+    }
+
+    /// May another try succeed soon?
+    pub(super) fn passes(&self) -> bool {
+        matches!(self, Self::Unreachable { .. })
+    }
+}
+
+/// What the server or the system says. The server's details are left out: they show values.
+pub(super) fn reason(error: &Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        return format!("{} ({})", error.message(), error.code().code());
+    }
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        source = inner.source();
+    }
+    text
+}

@@ -1,0 +1,278 @@
+//! One transaction: the head row is locked, news are read, records are inserted, the head moves, and all of it is committed.
+//!
+//! A connection that breaks before `COMMIT` was sent has written nothing. One that breaks later leaves a doubt, which the head
+//! row resolves: nobody gets it before the old transaction has ended, one way or the other.
+
+use std::{
+    ops::ControlFlow,
+    thread,
+    time::{Duration, Instant},
+};
+
+use odometer::journal::Receipt;
+use postgres::{Client, Error};
+
+use super::{
+    Postgres,
+    error::{ConnectError, reason},
+};
+use crate::{
+    frame::{Frame, Hash, Kind},
+    store::{Cause, Each, StoreError},
+};
+
+/// How long to go on trying to reach a server that was there before.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// `synchronous_commit` in each transaction, whatever the server's or the role's default is. Whoever waits longer for the turn
+/// is told so; whoever keeps it longer without a word loses it.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+    SET LOCAL synchronous_commit = on; \
+    SET LOCAL lock_timeout = '10s'; \
+    SET LOCAL idle_in_transaction_session_timeout = '10s'; \
+    SET LOCAL statement_timeout = '60s'";
+
+const PAGE: i64 = 1024;
+
+/// The head row, locked; nothing is written yet.
+pub(super) struct Turn {
+    client: Client,
+    /// Nothing before the first record.
+    pub(super) head: Option<Receipt>,
+}
+
+/// Tells commits apart.
+type CommitId = [u8; 16];
+
+/// Why records were not committed.
+enum Failed {
+    /// They are not there, for certain. Perhaps they can be written again.
+    Before(Error),
+    /// Somebody else has written.
+    Fenced,
+    /// `COMMIT` was sent.
+    AtCommit(Error),
+}
+
+impl Turn {
+    /// Takes the turn on this connection.
+    fn take(mut client: Client) -> Result<Self, Error> {
+        client.batch_execute(BEGIN)?;
+        let row = client.query_one("SELECT seq, hash FROM odometry.head FOR UPDATE", &[])?;
+        let (seq, hash): (i64, Vec<u8>) = (row.get(0), row.get(1));
+        Ok(Self {
+            head: head(seq, &hash),
+            client,
+        })
+    }
+
+    /// Hands out what comes after a record.
+    pub(super) fn news(&mut self, after: u64, each: &mut Each<'_>) -> Result<(), Error> {
+        let mut next = number(after).saturating_add(1);
+        let last = self.head.map_or(-1, |head| number(head.seq));
+        while next <= last {
+            let rows = page(&mut self.client, next, last)?;
+            for (seq, bytes) in &rows {
+                if each(*seq, bytes) == ControlFlow::Break(()) {
+                    return Ok(());
+                }
+            }
+            match rows.last() {
+                Some((seq, _)) => next = number(*seq).saturating_add(1),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn write(mut self, batch: &[Frame], id: &CommitId) -> Result<Client, Failed> {
+        let seqs: Vec<i64> = batch.iter().map(|frame| number(frame.seq())).collect();
+        let keys: Vec<Option<&[u8]>> = batch.iter().map(Frame::key).collect();
+        let checkpoint = |frame: &Frame| frame.kind() == Kind::Checkpoint;
+        let checkpoints: Vec<bool> = batch.iter().map(checkpoint).collect();
+        let bytes: Vec<&[u8]> = batch.iter().map(Frame::bytes).collect();
+        let Some(last) = batch.last().map(Frame::receipt) else {
+            return Ok(self.client);
+        };
+        let expected = self.head.map_or(-1, |head| number(head.seq));
+        let inserted = self.client.execute(
+            "INSERT INTO odometry.records (seq, key, checkpoint, bytes, commit_id) \
+             SELECT *, $5::bytea FROM unnest($1::bigint[], $2::bytea[], $3::boolean[], $4::bytea[])",
+            &[&seqs, &keys, &checkpoints, &bytes, &&id[..]],
+        );
+        inserted.map_err(Failed::Before)?;
+        let moved = self.client.execute(
+            "UPDATE odometry.head SET seq = $1, hash = $2 WHERE seq = $3",
+            &[&number(last.seq), &&last.hash[..], &expected],
+        );
+        if moved.map_err(Failed::Before)? != 1 {
+            return Err(Failed::Fenced);
+        }
+        let committed = self.client.batch_execute("COMMIT");
+        committed.map_err(Failed::AtCommit)?;
+        Ok(self.client)
+    }
+
+    /// Was this commit done? Its bytes are not enough: another process may have written the same.
+    fn has(&mut self, last: &Frame, id: &CommitId) -> Result<bool, Error> {
+        let query = "SELECT FROM odometry.records WHERE seq = $1 AND commit_id = $2";
+        let found = self
+            .client
+            .query_opt(query, &[&number(last.seq()), &&id[..]])?;
+        Ok(found.is_some())
+    }
+}
+
+impl Postgres {
+    /// Takes the turn, on a new connection if the old one is gone. Nothing has been written, so trying again is safe.
+    pub(super) fn turn(&self) -> Result<Turn, Cause> {
+        let mut old = self.idle();
+        self.patiently(Instant::now() + PATIENCE, || {
+            let client = match old.take() {
+                Some(client) => client,
+                None => self.connected()?,
+            };
+            Turn::take(client).map_err(|error| ConnectError::of(&self.address.shown, &error))
+        })
+        .map_err(|error| Cause::System(error.to_string()))
+    }
+
+    /// Gives the turn back.
+    pub(super) fn end(&self, mut turn: Turn) {
+        // A connection that does not answer is dropped, which ends its transaction, too.
+        if turn.client.batch_execute("ROLLBACK").is_ok() {
+            self.keep(turn.client);
+        }
+    }
+
+    /// Writes in this turn, and finds out what came of it if the connection breaks.
+    pub(super) fn commit(&self, turn: Turn, batch: &[Frame]) -> Result<(), StoreError> {
+        let mut id = CommitId::default();
+        getrandom::fill(&mut id)
+            .map_err(|error| StoreError::NotWritten(Cause::System(error.to_string())))?;
+        let (before, deadline) = (turn.head, Instant::now() + PATIENCE);
+        let (mut turn, mut in_doubt) = (Some(turn), false);
+        loop {
+            let here = match turn.take() {
+                Some(turn) => turn,
+                None => {
+                    let again = self
+                        .again(deadline)
+                        .map_err(|cause| doubt(in_doubt, cause))?;
+                    if again.head != before {
+                        return self.found(again, in_doubt, (batch, &id));
+                    }
+                    // Not there, and nobody else has written: what was admitted still is.
+                    in_doubt = false;
+                    again
+                }
+            };
+            let error = match here.write(batch, &id) {
+                Ok(client) => {
+                    self.keep(client);
+                    return Ok(());
+                }
+                Err(Failed::Fenced) => return Err(StoreError::NotWritten(fenced())),
+                Err(Failed::Before(error)) => error,
+                Err(Failed::AtCommit(error)) => {
+                    in_doubt = true;
+                    error
+                }
+            };
+            let cause = ConnectError::of(&self.address.shown, &error);
+            let refused = error.as_db_error().is_some() && !error.is_closed() && !passing(&error);
+            if refused && !in_doubt {
+                return Err(StoreError::NotWritten(Cause::System(reason(&error))));
+            }
+            if Instant::now() >= deadline {
+                return Err(doubt(in_doubt, Cause::System(cause.to_string())));
+            }
+        }
+    }
+
+    /// The head row once more, on a new connection.
+    fn again(&self, deadline: Instant) -> Result<Turn, Cause> {
+        let taken = self.patiently(deadline, || {
+            let taken = Turn::take(self.connected()?);
+            taken.map_err(|error| ConnectError::of(&self.address.shown, &error))
+        });
+        taken.map_err(|error| Cause::System(error.to_string()))
+    }
+
+    /// The head has moved: by us, or by others.
+    fn found(
+        &self,
+        mut turn: Turn,
+        in_doubt: bool,
+        (batch, id): (&[Frame], &CommitId),
+    ) -> Result<(), StoreError> {
+        let there = batch.last().map_or(Ok(true), |last| turn.has(last, id));
+        self.end(turn);
+        match there {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(StoreError::NotWritten(fenced())),
+            Err(error) => Err(doubt(in_doubt, Cause::System(reason(&error)))),
+        }
+    }
+
+    /// Tries until it succeeds, or fails in a way that time does not mend.
+    fn patiently<X>(
+        &self,
+        deadline: Instant,
+        mut attempt: impl FnMut() -> Result<X, ConnectError>,
+    ) -> Result<X, ConnectError> {
+        let mut pause = Duration::from_millis(10);
+        loop {
+            match attempt() {
+                Err(error) if error.passes() && Instant::now() + pause < deadline => {
+                    thread::sleep(pause);
+                    pause = (2 * pause).min(Duration::from_millis(320));
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+/// Does the server say that it goes down, or that the connection was ended?
+fn passing(error: &Error) -> bool {
+    error
+        .code()
+        .is_some_and(|code| ["57", "08", "25"].contains(&&code.code()[..2]))
+}
+
+fn doubt(in_doubt: bool, cause: Cause) -> StoreError {
+    match in_doubt {
+        true => StoreError::InDoubt(cause),
+        false => StoreError::NotWritten(cause),
+    }
+}
+
+fn fenced() -> Cause {
+    Cause::System("this process lost its turn, and another one has written".into())
+}
+
+pub(super) fn page(
+    client: &mut Client,
+    from: i64,
+    until: i64,
+) -> Result<Vec<(u64, Vec<u8>)>, Error> {
+    let rows = client.query(
+        "SELECT seq, bytes FROM odometry.records WHERE seq BETWEEN $1 AND $2 ORDER BY seq LIMIT $3",
+        &[&from, &until, &PAGE],
+    )?;
+    let row = |row: &postgres::Row| (row.get::<_, i64>(0).unsigned_abs(), row.get(1));
+    Ok(rows.iter().map(row).collect())
+}
+
+/// The head, if there is one.
+pub(super) fn head(seq: i64, hash: &[u8]) -> Option<Receipt> {
+    let seq = u64::try_from(seq).ok()?;
+    let hash = Hash::try_from(hash).ok()?;
+    Some(Receipt { seq, hash })
+}
+
+/// Numbers beyond are reached by nobody.
+pub(super) fn number(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}

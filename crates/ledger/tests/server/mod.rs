@@ -1,0 +1,253 @@
+//! A real PostgreSQL server for a test, an example or a measurement: in a directory of its own, on a socket of its own, gone afterwards. A server does not run
+//! as root: where the test does, the server runs as the user `postgres` (or `nobody`).
+
+#![allow(dead_code)]
+
+use std::{
+    env, fs,
+    os::unix::fs::PermissionsExt as _,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+pub struct Server {
+    bin: PathBuf,
+    directory: PathBuf,
+    /// As whom it runs, if this is root.
+    user: Option<&'static str>,
+    pub port: u16,
+}
+
+/// A server, or nothing where none is installed: said loudly, and a failure where one is demanded.
+pub fn server(name: &str) -> Option<Server> {
+    match binaries() {
+        Some(bin) => Some(Server::start(bin, name)),
+        None => {
+            let demanded = env::var_os("ODOMETRY_REQUIRE_POSTGRES").is_some();
+            assert!(
+                !demanded,
+                "no PostgreSQL server is installed, and ODOMETRY_REQUIRE_POSTGRES is set"
+            );
+            eprintln!(
+                "!! SKIPPED {name}: no PostgreSQL server is installed (Debian: `apt-get install postgresql`)"
+            );
+            None
+        }
+    }
+}
+
+fn binaries() -> Option<PathBuf> {
+    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut found: Vec<PathBuf> = installed
+        .flatten()
+        .map(|entry| entry.path().join("bin"))
+        .collect();
+    found.sort();
+    let path = env::var_os("PATH").unwrap_or_default();
+    found.extend(env::split_paths(&path));
+    found
+        .into_iter()
+        .find(|bin| bin.join("initdb").exists() && bin.join("pg_ctl").exists())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    id.stdout.trim_ascii() == b"0"
+}
+
+fn exists(user: &str) -> bool {
+    Command::new("id")
+        .arg(user)
+        .output()
+        .unwrap()
+        .status
+        .success()
+}
+
+impl Server {
+    fn start(bin: PathBuf, name: &str) -> Self {
+        let directory = env::temp_dir().join(format!("odometry-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        let user = is_root().then(|| {
+            if exists("postgres") {
+                "postgres"
+            } else {
+                "nobody"
+            }
+        });
+        if let Some(user) = user {
+            assert!(
+                Command::new("chown")
+                    .arg(user)
+                    .arg(&directory)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+        }
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
+        // The number of a socket, and of a port on the loopback for those who cut connections.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let server = Self {
+            bin,
+            directory,
+            user,
+            port,
+        };
+        let data = server.data();
+        server.run(
+            "initdb",
+            &[
+                "-D",
+                data.to_str().unwrap(),
+                "-U",
+                "owner",
+                "-A",
+                "trust",
+                "--no-sync",
+                "-E",
+                "UTF8",
+                "--locale=C",
+            ],
+        );
+        server.up("");
+        server.psql("postgres", "CREATE DATABASE ledger");
+        server.set_up();
+        server
+    }
+
+    fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let program = self.bin.join(program);
+        let mut command = match self.user {
+            Some(user) => {
+                let mut command = Command::new("runuser");
+                command.args(["-u", user, "--"]).arg(program);
+                command
+            }
+            None => Command::new(program),
+        };
+        let log =
+            fs::File::create(env::temp_dir().join(format!("odometry-{}.log", self.port))).unwrap();
+        let status = command
+            .args(arguments)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .status()
+            .unwrap();
+        let said = env::temp_dir().join(format!("odometry-{}.log", self.port));
+        assert!(
+            status.success(),
+            "{arguments:?}: {}",
+            fs::read_to_string(&said).unwrap_or_default()
+        );
+        let _ = fs::remove_file(said);
+    }
+
+    /// Starts it, with more options.
+    pub fn up(&self, options: &str) {
+        let options = format!(
+            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={} -c shared_buffers=16MB {options}",
+            self.port,
+            self.directory.display()
+        );
+        let (data, log) = (self.data(), self.directory.join("log"));
+        let (data, log) = (data.to_str().unwrap(), log.to_str().unwrap());
+        self.run(
+            "pg_ctl",
+            &[
+                "-D", data, "-l", log, "-o", &options, "-w", "-t", "60", "start",
+            ],
+        );
+    }
+
+    /// Stops it: `fast`, or `immediate`, which is a crash.
+    pub fn down(&self, how: &str) {
+        let data = self.data();
+        self.run(
+            "pg_ctl",
+            &[
+                "-D",
+                data.to_str().unwrap(),
+                "-m",
+                how,
+                "-w",
+                "-t",
+                "60",
+                "stop",
+            ],
+        );
+    }
+
+    /// As the owner.
+    pub fn psql(&self, database: &str, sql: &str) {
+        let socket = self.directory.to_str().unwrap();
+        let port = self.port.to_string();
+        self.run(
+            "psql",
+            &[
+                "-q",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-h",
+                socket,
+                "-p",
+                &port,
+                "-U",
+                "owner",
+                "-d",
+                database,
+                "-c",
+                sql,
+            ],
+        );
+    }
+
+    /// An empty ledger, and two who may log in.
+    fn set_up(&self) {
+        self.psql("ledger", include_str!("../../postgres/setup.sql"));
+        self.psql(
+            "ledger",
+            "CREATE ROLE writer LOGIN PASSWORD 'right' IN ROLE odometry_writer; \
+             CREATE ROLE reader LOGIN IN ROLE odometry_reader",
+        );
+    }
+
+    /// On its socket.
+    pub fn address(&self, user: &str) -> String {
+        format!(
+            "host={} port={} user={user} dbname=ledger",
+            self.directory.display(),
+            self.port
+        )
+    }
+
+    /// On the loopback, at this port: its own, or that of somebody in between.
+    pub fn over_tcp(&self, port: u16) -> String {
+        format!("postgres://writer@127.0.0.1:{port}/ledger")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.down("immediate");
+        } else {
+            let data = self.data();
+            let _ = Command::new("runuser")
+                .args(["-u", self.user.unwrap_or("postgres"), "--"])
+                .arg(self.bin.join("pg_ctl"))
+                .args(["-D", data.to_str().unwrap(), "-m", "immediate", "stop"])
+                .status();
+        }
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
