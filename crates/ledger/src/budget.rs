@@ -71,6 +71,8 @@ impl Ledger {
         path: &str,
         new: impl FnOnce(&State, Place) -> Result<NewBudget, BudgetError>,
     ) -> Result<Receipt, BudgetError> {
+        // On the grounds of what other processes have written, too.
+        self.books().sitting(|| ())?;
         let state = self.state();
         let missing = || BudgetError::NoAccount { path: path.into() };
         let place = state.named(path).ok_or_else(missing)?;
