@@ -4,7 +4,9 @@
 use std::error::Error;
 
 use odometry::measures::convert::zcdp_epsilon;
-use odometry::mechanisms::counter::{Counter, EndlessCounter, SquareRootCounter};
+use odometry::mechanisms::counter::{
+    Counter, EndlessCounter, SquareRootBlocks, SquareRootCounter, SubtractingCounter,
+};
 use odometry::mechanisms::noise::Noise;
 use odometry::mechanisms::samplers::{DiscreteGaussian, DiscreteLaplace};
 use odometry::mechanisms::spend::{epsilon, rho};
@@ -26,9 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let gaussian = Counter::new(STEPS as u64, DiscreteGaussian::with_scale(18)?)?;
     let loss = gaussian.map().loss(&1u32.into())?;
     let least = zcdp_epsilon(&loss, &"1e-6".parse()?).to_f64(odometry::exact::Round::Up);
-    // The best blocks for either loss, no horizon, and the square root of the sums.
+    // The best blocks, no horizon, blocks that are also taken away; and the square root of the sums.
     let blocks = Counter::spending(STEPS as u64, epsilon(1))?;
     let endless = EndlessCounter::spending(epsilon(1))?;
+    let taken_away = SubtractingCounter::spending(STEPS as u64, epsilon(1))?;
+    let in_blocks = SquareRootBlocks::spending(STEPS as u64, rho(loss.value()))?;
     let square_root = SquareRootCounter::spending(STEPS as u64, rho(loss.value()))?;
     // Or noise on every update, which adds up.
     let each = DiscreteLaplace::new(1)?;
@@ -51,8 +55,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             errors(|| endless.machine())?,
         ),
         (
+            "blocks taken away, Laplace (ε = 1)".into(),
+            errors(|| taken_away.machine())?,
+        ),
+        (
             format!("binary tree, Gaussian (ε = {least:.2}, δ = 1e-6)"),
             errors(|| gaussian.machine())?,
+        ),
+        (
+            format!("square root in blocks, Gaussian (ε = {least:.2}, δ = 1e-6)"),
+            errors(|| in_blocks.machine())?,
         ),
         (
             format!("square root, Gaussian (ε = {least:.2}, δ = 1e-6)"),
@@ -100,12 +112,14 @@ where
 }
 
 fn plot(path: &str, lines: &[Line]) -> Result<(), Box<dyn Error>> {
-    const COLORS: [RGBColor; 6] = [
+    const COLORS: [RGBColor; 8] = [
         RGBColor(204, 121, 60),
         RGBColor(40, 90, 160),
         RGBColor(110, 170, 230),
         RGBColor(150, 100, 190),
+        RGBColor(20, 30, 110),
         RGBColor(40, 140, 90),
+        RGBColor(90, 170, 150),
         RGBColor(140, 200, 90),
     ];
     let picture = SVGBackend::new(path, (960, 540)).into_drawing_area();

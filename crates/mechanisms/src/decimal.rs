@@ -11,7 +11,7 @@ use measures::{AbsoluteDistance, L2Distance};
 use odometer::{Measurement, OfRecords, Space};
 
 use crate::{
-    additive::Spending,
+    additive::{Clamp, Spending},
     error::BuildError,
     noise::{Change, Noise, noisy, promised},
     parameter::{self, Parameter},
@@ -49,13 +49,29 @@ impl Grid {
         Ok(Self { digits })
     }
 
-    fn steps_per_unit(self) -> u64 {
+    pub(crate) fn steps_per_unit(self) -> u64 {
         10u64.pow(self.digits)
+    }
+
+    pub(crate) const fn digits(self) -> u32 {
+        self.digits
+    }
+
+    /// Bounds, as steps.
+    pub(crate) fn clamp(self, bounds: (f64, f64)) -> Result<Clamp, BuildError> {
+        let end = |value: f64| match self.round(value) {
+            steps if value.is_finite() && steps != i64::MIN && steps != i64::MAX => Ok(steps),
+            _ => {
+                let expected = "finite and in the grid's range";
+                Err(BuildError::out_of_range("a bound", expected, value))
+            }
+        };
+        Clamp::new(end(bounds.0)?, end(bounds.1)?)
     }
 
     /// The nearest grid point, halves up: exact and monotone. Infinities and what is out of range become the ends, and
     /// NaN the lower one.
-    fn round(self, value: f64) -> i64 {
+    pub(crate) fn round(self, value: f64) -> i64 {
         if !value.is_finite() {
             return if value > 0.0 { i64::MAX } else { i64::MIN };
         }
@@ -302,14 +318,7 @@ where
     S: OfRecords,
     N: Noise,
 {
-    let end = |value: f64| match grid.round(value) {
-        steps if value.is_finite() && steps != i64::MIN && steps != i64::MAX => Ok(steps),
-        _ => {
-            let expected = "finite and in the grid's range";
-            Err(BuildError::out_of_range("a bound", expected, value))
-        }
-    };
-    let bounds = crate::additive::Clamp::new(end(bounds.0)?, end(bounds.1)?)?;
+    let bounds = grid.clamp(bounds)?;
     let in_steps = move |record: &S::Record| grid.round(value(record));
     let sum = crate::additive::sum(space, noise, bounds, in_steps);
     let sum = sum.postprocess(move |steps| grid.decimal(steps));

@@ -30,6 +30,7 @@ pub mod decimal;
 mod error;
 pub mod histogram;
 pub mod keys;
+mod moments;
 pub mod monitor;
 pub mod noise;
 mod parameter;

@@ -5,13 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use measures::times;
-use odometer::{Records, Transformation};
+use measures::{ChangeOneDistance, CountsRecords, times};
+use odometer::{Any, Records, Transformation};
 
 use crate::error::BuildError;
 
 /// Persons, each with a list of rows.
 pub type Persons<T> = Records<Vec<T>>;
+
+/// The same where persons are replaced, and their number is public.
+pub type ReplacedPersons<T> = Records<Vec<T>, ChangeOneDistance>;
 
 /// Rows by whose they are, persons in their order.
 ///
@@ -49,11 +52,31 @@ where
     T: Ord + Clone + Send + Sync + 'static,
 {
     bounded("rows per person", most, move |rows: &[T]| {
-        let mut rows = rows.to_vec();
-        rows.sort();
-        rows.truncate(most as usize);
-        rows
+        first_rows(rows, most)
     })
+}
+
+/// The same where persons are replaced by others. *Stability:* twice as much, because the rows of one go and those of another come.
+///
+/// # Errors
+/// As [`rows_per_person`]; [`BuildError::OutOfRange`] for 2³¹ rows and more.
+pub fn rows_per_replaced_person<T>(
+    most: u32,
+) -> Result<Transformation<ReplacedPersons<T>, Records<T>>, BuildError>
+where
+    T: Ord + Clone + Send + Sync + 'static,
+{
+    bounded("rows per person", most, move |rows: &[T]| {
+        first_rows(rows, most)
+    })
+}
+
+/// The first rows in their own order.
+fn first_rows<T: Ord + Clone>(rows: &[T], most: u32) -> Vec<T> {
+    let mut rows = rows.to_vec();
+    rows.sort();
+    rows.truncate(most as usize);
+    rows
 }
 
 /// Keeps at most `groups` groups of a person, the first in the order of keys, and at most `rows` rows in each.
@@ -70,36 +93,77 @@ pub fn groups_per_person<T, K: Ord>(
 where
     T: Ord + Clone + Send + Sync + 'static,
 {
-    let what = "the rows of a person";
-    let most = groups.checked_mul(rows);
-    let most = most.ok_or_else(|| BuildError::out_of_range(what, "fewer than 2^32", "more"))?;
+    let most = rows_in_all(groups, rows)?;
     bounded("groups per person", most, move |of_person: &[T]| {
-        let mut all: BTreeMap<K, Vec<T>> = BTreeMap::new();
-        for row in of_person {
-            all.entry(key(row)).or_default().push(row.clone());
-        }
-        let kept = all.into_values().take(groups as usize).map(|mut group| {
-            group.sort();
-            group.truncate(rows as usize);
-            group
-        });
-        kept.flatten().collect()
+        first_groups(of_person, groups, rows, &key)
     })
 }
 
-/// At most so many rows of each person, as a function of that person's rows.
-fn bounded<T: Send + Sync + 'static>(
+/// The same where persons are replaced by others. *Stability:* twice as much.
+///
+/// # Errors
+/// As [`groups_per_person`], from 2³¹ rows on.
+pub fn groups_per_replaced_person<T, K: Ord>(
+    groups: u32,
+    rows: u32,
+    key: impl Fn(&T) -> K + Send + Sync + 'static,
+) -> Result<Transformation<ReplacedPersons<T>, Records<T>>, BuildError>
+where
+    T: Ord + Clone + Send + Sync + 'static,
+{
+    let most = rows_in_all(groups, rows)?;
+    bounded("groups per person", most, move |of_person: &[T]| {
+        first_groups(of_person, groups, rows, &key)
+    })
+}
+
+fn too_many() -> BuildError {
+    BuildError::out_of_range(
+        "the rows of a person",
+        "fewer than 2^32 come and go",
+        "more",
+    )
+}
+
+fn rows_in_all(groups: u32, rows: u32) -> Result<u32, BuildError> {
+    groups.checked_mul(rows).ok_or_else(too_many)
+}
+
+/// The first groups in the order of keys, and the first rows of each.
+fn first_groups<T: Ord + Clone, K: Ord>(
+    of_person: &[T],
+    groups: u32,
+    rows: u32,
+    key: impl Fn(&T) -> K,
+) -> Vec<T> {
+    let mut all: BTreeMap<K, Vec<T>> = BTreeMap::new();
+    for row in of_person {
+        all.entry(key(row)).or_default().push(row.clone());
+    }
+    let kept = all.into_values().take(groups as usize);
+    kept.flat_map(|group| first_rows(&group, rows)).collect()
+}
+
+type ToRows<T, MI> = Transformation<Records<Vec<T>, MI>, Records<T>>;
+
+/// At most so many rows of each person, as a function of that person's rows. One who is replaced takes rows away and brings others.
+fn bounded<T: Send + Sync + 'static, MI: CountsRecords + Default>(
     name: &'static str,
     most: u32,
     keep: impl Fn(&[T]) -> Vec<T> + Send + Sync + 'static,
-) -> Result<Transformation<Persons<T>, Records<T>>, BuildError> {
+) -> Result<ToRows<T, MI>, BuildError> {
     if most == 0 {
         return Err(BuildError::not_positive("the rows of a person", 0));
     }
+    let stability = match MI::REPLACES {
+        true => most.checked_mul(2).ok_or_else(too_many)?,
+        false => most,
+    };
     let kept = move |persons: &Vec<Vec<T>>| {
         let rows = persons.iter().flat_map(|rows| keep(rows));
         Ok(rows.collect())
     };
-    let transformation = Transformation::new(Records::new(), Records::new(), times(most), kept);
+    let transformation =
+        Transformation::new(Any::default(), Records::new(), times(stability), kept);
     Ok(transformation.named(format!("at most {most} {name}")))
 }

@@ -3,20 +3,22 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use exact::Exact;
-use measures::{CountsRecords, Epsilon, PureDp};
-use odometer::{Measurement, OfRecords};
+use measures::{CountsRecords, Measure, PureDp, Zcdp};
+use odometer::{Measurement, OfRecords, Space};
 use queryable::Scope;
 
+pub use crate::moments::{
+    mean, mean_on_grid, mean_spending, variance, variance_on_grid, variance_spending,
+};
 use crate::{
-    additive::{Clamp, Spending},
+    additive::Spending,
     error::BuildError,
     noise::{Change, Noise, described, noisy},
-    parameter::{self, Parameter},
-    samplers::DiscreteLaplace,
-    selection::{Scores, report_noisy_max_for_epsilon},
+    parameter::Parameter,
+    selection::{Scores, exponential_for_rho, report_noisy_max_for_epsilon},
     sensitivity::per_started_unit,
     sparse::{Gate, Sensitivity, SparseVector},
-    spend::{self, Spend},
+    spend::Spend,
 };
 
 /// Which part of the records is below a quantile: `part` of `of`, such as 1 of 2 for the median.
@@ -92,6 +94,43 @@ where
     S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
+    let (shown, scores) = scored::<S, F>(quantile, candidates, value)?;
+    let chosen = report_noisy_max_for_epsilon(space, scores, epsilon)?;
+    Ok(found(chosen, quantile, shown))
+}
+
+/// [`quantile`] by the exponential mechanism, that costs this ρ for a record, or less by a relative `1e-14` at the most.
+///
+/// # Errors
+/// As [`quantile`].
+pub fn quantile_for_rho<S, F>(
+    space: S,
+    quantile: Quantile,
+    candidates: Vec<i64>,
+    rho: impl Parameter,
+    value: F,
+) -> Result<Measurement<S, Zcdp, i64>, BuildError>
+where
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
+{
+    let (shown, scores) = scored::<S, F>(quantile, candidates, value)?;
+    let chosen = exponential_for_rho(space, scores, rho)?;
+    Ok(found(chosen, quantile, shown))
+}
+
+/// The candidates, and how good each is.
+type Scored<F> = (Arc<[i64]>, Scores<F>);
+
+fn scored<S, F>(
+    quantile: Quantile,
+    candidates: Vec<i64>,
+    value: F,
+) -> Result<Scored<impl Fn(&S::Data, usize) -> i64 + Send + Sync + 'static>, BuildError>
+where
+    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
+{
     let candidates: Arc<[i64]> = candidates.into();
     let shown = Arc::clone(&candidates);
     let score = move |records: &Vec<S::Record>, at: usize| {
@@ -105,12 +144,19 @@ where
     };
     let sensitivity = quantile.sensitivity::<S::Metric>();
     let scores = Scores::new(shown.len(), sensitivity, score)?;
-    let chosen = report_noisy_max_for_epsilon(space, scores, epsilon)?;
-    let Quantile { part, of } = quantile;
-    Ok(chosen
+    Ok((shown, scores))
+}
+
+/// The candidate that was chosen.
+fn found<S: Space, M: Measure>(
+    chosen: Measurement<S, M, usize>,
+    Quantile { part, of }: Quantile,
+    shown: Arc<[i64]>,
+) -> Measurement<S, M, i64> {
+    chosen
         .postprocess(move |at| shown[at])
         .named("quantile")
-        .with_parameter("quantile", format!("{part}/{of}")))
+        .with_parameter("quantile", format!("{part}/{of}"))
 }
 
 /// A bound for clamping: the first power of two that this part of the absolute values does not exceed, by [`first_bound`].
@@ -213,164 +259,4 @@ where
         noisy(keys.len() as i128, &drawn, scope)
     });
     Ok(described(measurement, &noise))
-}
-
-/// Sums that are released together, each with its noise: how much one unit of distance moves each.
-struct Sums {
-    moves: Vec<u64>,
-    noises: Vec<DiscreteLaplace>,
-}
-
-impl Sums {
-    /// Each gets an equal part of ε.
-    fn new(moves: Vec<u64>, epsilon: impl Parameter) -> Result<Self, BuildError> {
-        let share = parameter::loss("ε", epsilon)?.split(moves.len() as u64);
-        let noise = |by: &u64| spend::epsilon(&share).noise_for(&Change::one(&Exact::from(*by)));
-        let noises = moves.iter().map(noise).collect::<Result<_, _>>()?;
-        Ok(Self { moves, noises })
-    }
-
-    /// The sum of the losses of all, rounded up.
-    fn loss(&self, d_in: u32) -> Epsilon {
-        let parts = self.moves.iter().zip(&self.noises).map(|(by, noise)| {
-            let change = Change::one(&Exact::from(*by).times(u64::from(d_in)));
-            noise.loss(&change).value().clone()
-        });
-        Epsilon::new(parts.sum())
-    }
-}
-
-/// What is public about values that are clamped: their middle, and how far from it they can be.
-#[derive(Clone, Copy)]
-struct Centred {
-    clamp: Clamp,
-    middle: i64,
-    radius: u64,
-    width: u64,
-}
-
-impl Centred {
-    fn new(clamp: Clamp) -> Result<Self, BuildError> {
-        let (lowest, highest) = clamp.ends();
-        let middle = lowest.midpoint(highest);
-        let radius = highest.abs_diff(middle).max(lowest.abs_diff(middle));
-        if radius > 1 << 31 {
-            let expected = "at most 2^32 apart for means and variances";
-            return Err(BuildError::out_of_range("the bounds", expected, radius));
-        }
-        Ok(Self {
-            clamp,
-            middle,
-            radius,
-            width: highest.abs_diff(lowest),
-        })
-    }
-
-    /// How much one unit of distance moves the sum of distances from the middle.
-    fn moves<MI: CountsRecords>(&self) -> u64 {
-        match MI::REPLACES {
-            true => self.width,
-            false => self.radius,
-        }
-    }
-
-    fn of(&self, value: i64) -> i128 {
-        i128::from(self.clamp.clamp(value)) - i128::from(self.middle)
-    }
-}
-
-/// The mean of a value of each record, clamped: a noisy sum of distances from the middle of the bounds, by a noisy count.
-///
-/// ε per record, half for the sum and half for the count. The answer is within the bounds. Of fewer than one record, counted with noise,
-/// it is the middle. The author vouches that `value` looks at nothing but its record and does not panic.
-///
-/// ```
-/// use odometry::mechanisms::{additive::Clamp, statistics::mean};
-/// use odometry::odometer::Records;
-/// let ages = mean(Records::<i64>::new(), Clamp::new(0, 100)?, "1", |age| *age)?;
-/// assert_eq!(ages.map().loss(&1)?.to_string(), "1");
-/// let mean: f64 = ages.invoke((0..10_000).map(|i| i % 80).collect())?;
-/// assert!((35.0..45.0).contains(&mean));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// As [`Spend::noise_for`]; [`BuildError::OutOfRange`] for bounds more than 2³² apart.
-pub fn mean<S, F>(
-    space: S,
-    clamp: Clamp,
-    epsilon: impl Parameter,
-    value: F,
-) -> Result<Measurement<S, PureDp, f64>, BuildError>
-where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
-    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
-{
-    let moments = moments(space, clamp, epsilon, value, 1)?;
-    let (lowest, highest) = clamp.ends();
-    let middle = Centred::new(clamp)?.middle as f64;
-    let mean = move |[count, sum, _]: [i64; 3]| match count {
-        1.. => (middle + sum as f64 / count as f64).clamp(lowest as f64, highest as f64),
-        _ => middle,
-    };
-    Ok(moments.postprocess(mean).named("mean"))
-}
-
-/// The variance of a value of each record, clamped: by a noisy count, and noisy sums of the distances from the middle of the bounds and of their
-/// squares, each for a third of ε. Never negative.
-///
-/// # Errors
-/// As [`mean`].
-pub fn variance<S, F>(
-    space: S,
-    clamp: Clamp,
-    epsilon: impl Parameter,
-    value: F,
-) -> Result<Measurement<S, PureDp, f64>, BuildError>
-where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
-    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
-{
-    let moments = moments(space, clamp, epsilon, value, 2)?;
-    let variance = |[count, sum, squares]: [i64; 3]| {
-        let n = count.max(1) as f64;
-        (squares as f64 / n - (sum as f64 / n).powi(2)).max(0.0)
-    };
-    Ok(moments.postprocess(variance).named("variance"))
-}
-
-/// A noisy count and the first one or two noisy sums of powers of the distance from the middle.
-fn moments<S, F>(
-    space: S,
-    clamp: Clamp,
-    epsilon: impl Parameter,
-    value: F,
-    powers: u32,
-) -> Result<Measurement<S, PureDp, [i64; 3]>, BuildError>
-where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
-    F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
-{
-    let centred = Centred::new(clamp)?;
-    // Squares are between zero and that of the radius, whether records come, go or are replaced.
-    let moves = [1, centred.moves::<S::Metric>(), centred.radius.pow(2)];
-    let sums = Arc::new(Sums::new(moves[..=powers as usize].to_vec(), epsilon)?);
-    let priced = Arc::clone(&sums);
-    let map = space.map(PureDp, move |d_in| Ok(priced.loss(*d_in)));
-    let measurement = Measurement::new("moments", space, map, move |data: &Arc<Vec<_>>, scope| {
-        let mut all = [0i128; 3];
-        for record in data.iter() {
-            let off = centred.of(value(record));
-            all = [all[0] + 1, all[1] + off, all[2] + off * off];
-        }
-        let mut shown = [0; 3];
-        for (at, noise) in sums.noises.iter().enumerate() {
-            shown[at] = noisy(all[at], noise, scope)?;
-        }
-        Ok(shown)
-    });
-    let (lowest, highest) = clamp.ends();
-    Ok(measurement
-        .with_parameter("lowest", lowest)
-        .with_parameter("highest", highest))
 }

@@ -9,7 +9,7 @@ use exact::Exact;
 use measures::convert::zcdp_delta;
 use mechanisms::{
     counter::{Counter, EndlessCounter, SquareRootBlocks, SquareRootCounter, SubtractingCounter},
-    noise::{Change, Noise},
+    noise::{ApproxGaussian, Change, Noise},
     samplers::{DiscreteGaussian, DiscreteLaplace},
     spend,
 };
@@ -43,8 +43,8 @@ fn the_counter_is_as_private_as_claimed() {
 }
 
 /// Asks a continual count for streams that are chosen by what was seen: at distance 1, so one step differs, by one.
-fn audit_adaptively(
-    continual: &Continual<measures::L1Distance, measures::PureDp, i64, i64>,
+fn audit_adaptively<M: measures::Measure>(
+    continual: &Continual<measures::L1Distance, M, i64, i64>,
     steps: usize,
 ) -> auditor::Report<Pair<i64>, i64> {
     let build = |input: Input, root: &Root| {
@@ -185,6 +185,27 @@ fn the_square_root_has_the_zcdp_that_it_claims() {
     assert!(SquareRootCounter::on_lattice(1 << 21, 2, noise()).is_err());
 }
 
+/// In (ε, δ), for streams that are chosen by what was seen; and as if only the first release changed: refuted.
+#[test]
+fn counters_have_the_epsilon_and_delta_that_they_claim() {
+    let gaussian = || DiscreteGaussian::with_scale(5).unwrap().enumerating(30);
+    let noise = || ApproxGaussian::new(gaussian(), "0.5").unwrap();
+    let square_root = SquareRootCounter::on_lattice(2, 2, noise()).unwrap();
+    let claimed = square_root.map().loss(&Exact::ONE).unwrap();
+    let report = audit_adaptively(&square_root.continual(), 2);
+    let (least, most) = delta(&report, claimed.epsilon());
+    let first = noise().loss(&Change::one(&exact("2")));
+    let number = |exact: &Exact| exact.to_f64(::exact::Round::Up);
+    assert!(most <= number(claimed.delta()), "{most} {claimed}");
+    assert!(least > number(first.delta()), "{least} {first}");
+    // Spent: less noise than by way of zCDP.
+    let spent = SquareRootCounter::spending(100, spend::epsilon_delta(1, "1e-6")).unwrap();
+    let loss = spent.map().loss(&Exact::ONE).unwrap();
+    assert!(*loss.epsilon() == Exact::ONE && *loss.delta() <= exact("1e-6"));
+    let blocks = Counter::spending(100, spend::epsilon_delta(1, "1e-6")).unwrap();
+    assert!(*blocks.map().loss(&Exact::ONE).unwrap().delta() <= exact("1e-6"));
+}
+
 /// The root of the mean squared error over all steps and so many seeded runs.
 fn error(machine: impl Fn() -> queryable::Queryable<i64, i64>, steps: i64, runs: u32) -> f64 {
     let mut squares = 0.0;
@@ -270,6 +291,25 @@ fn several_dimensions_are_tight() {
     let claimed = count.map().loss(&exact("2")).unwrap();
     let report = audit_queryable(&count, vec![vec![0, 1]], vec![vec![1, 0]], 1, &[()]);
     is_tight(&report, claimed.value(), 1e-3);
+
+    // Live, for every counter: the map is that of one column.
+    let taken_away = SubtractingCounter::spending(5, spend::epsilon(1)).unwrap();
+    let live = taken_away.continual_vector(3).unwrap();
+    assert_eq!(live.map().loss(&Exact::ONE).unwrap().to_string(), "1");
+    let counts = live.invoke_in(&Root::seeded([1; 32]), ().into()).unwrap();
+    for _ in 0..5 {
+        assert_eq!(counts.ask(vec![0, 0, 0]).unwrap().len(), 3);
+    }
+    assert_eq!(counts.ask(vec![0, 0, 0]), Err(AskError::Halted));
+    let root = SquareRootCounter::spending(5, spend::rho(1)).unwrap();
+    let short = SquareRootBlocks::spending(5, spend::rho(1)).unwrap();
+    for live in [root.continual_vector(2), short.continual_vector(2)] {
+        assert_eq!(
+            live.unwrap().map().loss(&Exact::ONE).unwrap().to_string(),
+            "1"
+        );
+    }
+    assert!(root.continual_vector(0).is_err() && taken_away.continual_vector(0).is_err());
 
     let root = Root::seeded([1; 32]);
     let q = root.spawn(counter.vector_machine(2).unwrap()).unwrap();

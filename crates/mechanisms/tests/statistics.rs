@@ -5,13 +5,17 @@ mod common;
 use common::*;
 use measures::times;
 use mechanisms::{
-    additive::{Clamp, count, count_spending},
-    persons::{groups_per_person, rows_per_person},
+    additive::{Clamp, count, count_spending, histogram},
+    decimal::Grid,
+    persons::{
+        groups_per_person, groups_per_replaced_person, rows_per_person, rows_per_replaced_person,
+    },
     selection::{Scores, report_noisy_max},
     sparse::SparseVector,
-    spend::epsilon,
+    spend::{epsilon, epsilon_delta, rho},
     statistics::{
-        Quantile, clamping_bound, count_distinct_spending, first_bound, mean, quantile, variance,
+        Quantile, clamping_bound, count_distinct_spending, first_bound, mean, mean_on_grid,
+        mean_spending, quantile, quantile_for_rho, variance, variance_on_grid, variance_spending,
     },
 };
 use odometer::{Records, Transformation};
@@ -39,6 +43,23 @@ fn quantiles_are_as_private_as_claimed() {
                 let report = audit_answer(&replaced, more, other);
                 holds(&report, &exact("0.5"), 1e-14);
             }
+        }
+    }
+    let concentrated = quantile_for_rho(
+        Records::new(),
+        Quantile::MEDIAN,
+        vec![0, 1, 2],
+        "0.02",
+        |x| *x,
+    );
+    let concentrated = concentrated.unwrap();
+    let claimed = concentrated.map().loss(&1).unwrap();
+    assert!(*claimed.value() <= exact("0.02") && *claimed.value() > exact("0.0199999999"));
+    for data in DATA {
+        let report = audit_answer(&concentrated, data.to_vec(), [data, &[2]].concat());
+        for epsilon in ["0.1", "0.2", "0.4"].map(exact) {
+            let implied = measures::convert::zcdp_delta(&claimed, &epsilon);
+            assert!(delta(&report, &epsilon).1 <= implied.to_f64(::exact::Round::Up));
         }
     }
     // As if one record moved the scores of a quartile by one: refuted.
@@ -129,6 +150,18 @@ fn means_and_variances_are_as_private_as_claimed() {
         let report = audit_answer(&bits, vec![], vec![1]);
         assert!(delta(&report, &exact("1")).0 > 0.0);
     }
+    // Replaced: the sum moves by two, its square by one.
+    let replaced =
+        mechanisms::statistics::variance(Records::replaced(), clamp, "12", |x: &i64| *x).unwrap();
+    assert_eq!(replaced.map().loss(&1).unwrap().to_string(), "12");
+    let bits = replaced.postprocess(|x: f64| x.to_bits());
+    for (zero, one) in [
+        (vec![0], vec![2]),
+        (vec![1], vec![2]),
+        (vec![1, 1], vec![1, 0]),
+    ] {
+        holds(&audit_answer(&bits, zero, one), &exact("12"), 1e-6);
+    }
     let wide = Clamp::new(i64::MIN, i64::MAX).unwrap();
     assert!(mechanisms::statistics::mean(Records::<i64>::new(), wide, 1, |x| *x).is_err());
 }
@@ -146,6 +179,74 @@ fn means_and_variances_are_near() {
     assert!((found - 310.0).abs() < 10.0, "{found}");
     let nothing = mean.invoke_in(&root, vec![].into()).unwrap();
     assert!((0.0..=100.0).contains(&nothing));
+}
+
+#[test]
+fn means_and_variances_in_every_measure() {
+    let (space, clamp, root) = (
+        Records::<i64>::new,
+        Clamp::new(0, 100).unwrap(),
+        Root::seeded([4; 32]),
+    );
+    let data: Vec<i64> = (0..20_000).map(|i| i % 61).collect();
+    let mean = mean_spending(space(), rho("0.5"), clamp, |x| *x).unwrap();
+    assert_eq!(mean.map().loss(&1).unwrap(), "0.5".parse().unwrap());
+    let found = mean.invoke_in(&root, data.clone().into()).unwrap();
+    // Gaussian noise of scale 50·√2 on a sum, and √2 on a count, of 20,000: 0.2 is 50 standard deviations.
+    assert!((found - 30.0).abs() < 0.2, "{found}");
+    let variance = variance_spending(space(), epsilon_delta(1, "1e-6"), clamp, |x| *x).unwrap();
+    let loss = variance.map().loss(&1).unwrap();
+    assert!(*loss.epsilon() == exact("1") && *loss.delta() <= exact("1e-6"));
+    let found = variance.invoke_in(&root, data.into()).unwrap();
+    // Scale 4.3·√3·50² on the squares: 1 on the variance. 20 is 20 standard deviations.
+    assert!((found - 310.0).abs() < 20.0, "{found}");
+    // In zCDP, through what it implies at several ε.
+    let small = mean_spending(space(), rho("0.5"), Clamp::new(0, 2).unwrap(), |x| *x).unwrap();
+    let report = audit_answer(&small.postprocess(|x: f64| x.to_bits()), vec![], vec![2]);
+    for epsilon in ["0.5", "1", "2"].map(exact) {
+        let implied = measures::convert::zcdp_delta(&"0.5".parse().unwrap(), &epsilon);
+        assert!(delta(&report, &epsilon).1 <= implied.to_f64(::exact::Round::Up));
+    }
+}
+
+#[test]
+fn means_and_variances_of_decimals() {
+    let tenths = || (Grid::new(1).unwrap(), (-0.1, 0.1));
+    let mean = mean_on_grid(Records::<f64>::new(), epsilon("4"), tenths(), |x| *x).unwrap();
+    let variance = variance_on_grid(Records::<f64>::new(), epsilon("6"), tenths(), |x| *x).unwrap();
+    for (measurement, loss) in [(mean, "4"), (variance, "6")] {
+        assert_eq!(measurement.map().loss(&1).unwrap().to_string(), loss);
+        let bits = measurement.postprocess(|x: f64| x.to_bits());
+        for (zero, one) in [
+            (vec![], vec![0.1]),
+            (vec![0.0], vec![0.0, f64::NAN]),
+            (vec![0.04], vec![0.04, 9.9]),
+        ] {
+            holds(&audit_answer(&bits, zero, one), &exact(loss), 1e-6);
+        }
+        let report = audit_answer(&bits, vec![], vec![0.1]);
+        assert!(delta(&report, &exact("1")).0 > 0.0);
+    }
+    let cents = || (Grid::new(2).unwrap(), (0.0, 100.0));
+    let data: Vec<f64> = (0..20_000).map(|i| f64::from(i % 61) + 0.125).collect();
+    let root = Root::seeded([5; 32]);
+    let found = mean_on_grid(Records::<f64>::new(), epsilon(1), cents(), |x| *x).unwrap();
+    let found = found.invoke_in(&root, data.clone().into()).unwrap();
+    // As for integers, and 0.125 is rounded to 0.13: scales of 100 by 20,000, off by 0.2 with probability e^-40.
+    assert!((found - 30.13).abs() < 0.2, "{found}");
+    let found = variance_on_grid(Records::<f64>::new(), epsilon(1), cents(), |x| *x).unwrap();
+    let found = found.invoke_in(&root, data.into()).unwrap();
+    assert!((found - 310.0).abs() < 20.0, "{found}");
+    for bounds in [
+        (0.0, f64::INFINITY),
+        (1.0, 0.0),
+        (0.0, 1e9),
+        (f64::NAN, 1.0),
+        (0.0, 0.0),
+    ] {
+        let grid = (Grid::new(2).unwrap(), bounds);
+        assert!(mean_on_grid(Records::<f64>::new(), epsilon(1), grid, |x| *x).is_err());
+    }
 }
 
 #[test]
@@ -187,6 +288,28 @@ fn a_person_costs_what_its_rows_may() {
     let adults = count_spending(Records::<u8>::new(), epsilon("0.1"), |_| true).unwrap();
     let adults = grouped.measure(&adults).unwrap();
     assert_eq!(adults.map().loss(&1).unwrap().to_string(), "0.6");
+}
+
+#[test]
+fn a_replaced_person_costs_twice_what_its_rows_may() {
+    let rows = histogram(Records::<u8>::new(), geometric(1, 2, 20), 2, |row| {
+        usize::from(*row > 9)
+    });
+    let persons = rows_per_replaced_person(2).unwrap();
+    let persons = persons.measure(&rows.unwrap()).unwrap();
+    let claimed = persons.map().loss(&1).unwrap();
+    let (one, other) = (
+        vec![vec![1], vec![4, 5, 6]],
+        vec![vec![1], vec![14, 15, 16]],
+    );
+    is_tight(&audit_answer(&persons, one, other), claimed.value(), 1e-3);
+    let grouped = groups_per_replaced_person(3, 2, |row: &u8| row / 10).unwrap();
+    assert_eq!(grouped.stability(&2).unwrap(), 24);
+    let persons = vec![vec![35, 1, 2, 3, 15, 25], vec![7]];
+    assert_eq!(grouped.apply(&persons).unwrap(), [1, 2, 15, 25, 7]);
+    assert!(rows_per_replaced_person::<u8>(1 << 31).is_err());
+    assert!(groups_per_replaced_person(1 << 16, 1 << 15, |row: &u8| *row).is_err());
+    assert!(rows_per_replaced_person::<u8>(0).is_err());
 }
 
 /// In any order, as they are counted.

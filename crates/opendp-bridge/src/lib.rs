@@ -35,6 +35,7 @@ pub use measurement::{Imported, TheirsIn, measurement, measurement_in};
 pub use opendp;
 pub use out::{Answered, export};
 pub use space::{
-    OpendpMetric, OpendpSpace, SameMetric, SharedDomain, SharedMetric, same_data, space,
+    OpendpMetric, OpendpSpace, SameMetric, SharedDomain, SharedMetric, same_data, same_data_in,
+    same_value, space,
 };
 pub use transformation::{ImportedTransformation, total_transformation};

@@ -3,12 +3,13 @@
 
 use std::fmt;
 
-use measures::{CountsRecords, Metric};
+use measures::{CountsRecords, Metric, Neighbouring, Neighbours};
 use odometer::{Any, Space, Transformation};
 use opendp::{
     core::{Domain as TheirDomain, Metric as TheirMetric, MetricSpace},
     metrics,
 };
+use queryable::AskError;
 
 use crate::{distance::OpendpDistance, error::BridgeError};
 
@@ -168,7 +169,7 @@ where
     type Ours = measures::L2Distance;
 }
 
-/// From an OpenDP space to the space of ours with the same data and the same metric: `(&same_data(space) >> &mechanism)?`
+/// From an OpenDP space to any values of ours with the same data and the same metric: `(&same_data(space) >> &mechanism)?`
 /// brings a mechanism of ours, made for our own spaces, under an odometer on OpenDP's data.
 ///
 /// Distances stay as they are. The data are cloned when the first launch needs them.
@@ -196,6 +197,76 @@ where
         space.clone(),
         Any::default(),
         |d_in: &OursOf<MI>| Ok(d_in.clone()),
+        |data: &DI::Carrier| Ok(data.clone()),
+    )
+}
+
+/// From an OpenDP space to a space of ours that has a form of its own, such as vectors of one length (counters, monitors, noise on vectors) or data sets
+/// of one size (multiplicative weights), with the same data and the same metric.
+///
+/// Distances stay as they are. You vouch that every member of OpenDP's domain is in `ours`: that a `VectorDomain` has the size, and its elements the
+/// bounds. Data that are not are a failure of the transformation, which stops everything on them, and nothing of ours is run.
+///
+/// ```
+/// use odometry::mechanisms::{additive::Vectors, counter::SubtractingCounter, spend::epsilon};
+/// use odometry::measures::L1Distance;
+/// use odometry::opendp_bridge::{same_data_in, space};
+/// use opendp::{domains::{AtomDomain, VectorDomain}, metrics};
+/// let days = VectorDomain::new(AtomDomain::<i64>::default()).with_size(100);
+/// let days = space(days, metrics::L1Distance::<i64>::default())?;
+/// let counter = SubtractingCounter::spending(100, epsilon("0.5"))?.measurement()?;
+/// let on_days = (&same_data_in(&days, Vectors::of_length(100, L1Distance)?) >> &counter)?;
+/// assert_eq!(on_days.map().loss(&1u32.into())?.to_string(), "0.5");
+/// let first: i64 = on_days.invoke(vec![1; 100])?.ask(())?;
+/// # let _ = first;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn same_data_in<DI, MI, S>(
+    space: &OpendpSpace<DI, MI>,
+    ours: S,
+) -> Transformation<OpendpSpace<DI, MI>, S>
+where
+    DI: SharedDomain<Carrier: Clone>,
+    MI: SameMetric,
+    S: Space<Data = DI::Carrier, Distance = OursOf<MI>, Metric = MI::Ours>,
+{
+    let held = ours.clone();
+    Transformation::new(
+        space.clone(),
+        ours,
+        |d_in: &OursOf<MI>| Ok(d_in.clone()),
+        move |data: &DI::Carrier| match held.contains(data) {
+            true => Ok(data.clone()),
+            false => Err(AskError::failed("the data are not in the space of ours")),
+        },
+    )
+}
+
+/// From an OpenDP space of single values, any two of which are neighbours, to that of ours: for randomized response.
+///
+/// Every distance becomes that of neighbours, which is the largest there is.
+///
+/// ```
+/// use odometry::mechanisms::response::randomized_response_for_epsilon;
+/// use odometry::opendp_bridge::{same_value, space};
+/// use opendp::{domains::AtomDomain, metrics::DiscreteDistance};
+/// let bit = space(AtomDomain::<bool>::default(), DiscreteDistance)?;
+/// let response = (&same_value(&bit) >> &randomized_response_for_epsilon("0.5")?)?;
+/// assert!(*response.map().loss(&1)?.value() <= "0.5".parse()?);
+/// let told: bool = response.invoke(true)?;
+/// # let _ = told;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn same_value<DI>(
+    space: &OpendpSpace<DI, metrics::DiscreteDistance>,
+) -> Transformation<OpendpSpace<DI, metrics::DiscreteDistance>, Any<DI::Carrier, Neighbours>>
+where
+    DI: SharedDomain<Carrier: Clone>,
+{
+    Transformation::new(
+        space.clone(),
+        Any::default(),
+        |_: &u32| Ok(Neighbouring),
         |data: &DI::Carrier| Ok(data.clone()),
     )
 }

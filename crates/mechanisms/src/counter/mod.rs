@@ -19,6 +19,7 @@
 //! Prefer [`SubtractingCounter`] for ε, and [`SquareRootCounter`] otherwise. [`Counter`] is for several columns, for noise of one's own, and for
 //! what is built on finished blocks only.
 
+mod columns;
 mod endless;
 mod shape;
 mod square_root;
@@ -35,6 +36,7 @@ use odometer::{Measurement, Space};
 use queryable::{AskError, Machine, Queryable, Scope};
 
 pub use self::{
+    columns::Columns,
     endless::{Divisible, EndlessCounter, EndlessMachine},
     square_root::{MOST_STEPS, SquareRootCounter, SquareRootMachine},
     square_root_blocks::{SquareRootBlocks, SquareRootBlocksMachine},
@@ -196,13 +198,8 @@ impl<N: Noise> Counter<N> {
     /// # Errors
     /// [`BuildError::Empty`] without dimensions.
     pub fn continual_vector(&self, dimensions: usize) -> Result<LiveRows<N::Measure>, BuildError> {
-        let machine = self.vector_machine(dimensions)?;
-        let measurement =
-            Streams::with(L1Distance)
-                .measurement("continual counts", self.map(), move || machine.clone());
-        Ok(measurement
-            .with_parameter("horizon", self.horizon)
-            .with_parameter("dimensions", dimensions))
+        let measurement = self.vector_machine(dimensions)?.continual(self.map());
+        Ok(measurement.with_parameter("horizon", self.horizon))
     }
 
     /// The same in several dimensions: an independent counter for each coordinate. Its map is [`map`](Self::map), with
@@ -211,11 +208,7 @@ impl<N: Noise> Counter<N> {
     /// # Errors
     /// [`BuildError::Empty`] without dimensions.
     pub fn vector_machine(&self, dimensions: usize) -> Result<VectorCounter<N>, BuildError> {
-        if dimensions == 0 {
-            let what = "the dimensions";
-            return Err(BuildError::Empty { what });
-        }
-        Ok(VectorCounter(vec![Blocks::new(self.clone()); dimensions]))
+        Columns::new(self.machine(), dimensions)
     }
 
     /// A measurement of a whole stream of numbers: each query, `()`, is one step of time.
@@ -318,28 +311,8 @@ impl<N: Noise> Machine for ContinualCounter<N> {
     }
 }
 
-/// Counts the coordinates of a stream that arrives in its queries. A row of the wrong length is an invalid query.
-#[derive(Clone)]
-pub struct VectorCounter<N>(Vec<Blocks<N>>);
-
-impl<N: Noise> Machine for VectorCounter<N> {
-    type Query = Vec<i64>;
-    type Answer = Vec<i64>;
-
-    fn step(&mut self, row: Vec<i64>, scope: &mut Scope<'_>) -> Result<Vec<i64>, AskError> {
-        if row.len() != self.0.len() {
-            return Err(AskError::invalid("the row has the wrong length"));
-        }
-        let columns = self.0.iter_mut().zip(row);
-        let counts = columns
-            .map(|(blocks, update)| blocks.add(update, scope))
-            .collect();
-        if self.0.iter().all(Blocks::has_ended) {
-            scope.halt();
-        }
-        counts
-    }
-}
+/// A [`Counter`] for each column.
+pub type VectorCounter<N> = Columns<ContinualCounter<N>>;
 
 /// A machine that takes its queries from a stream, one for each step of time.
 pub(crate) struct Feed<M: Machine> {

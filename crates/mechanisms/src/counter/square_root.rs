@@ -17,7 +17,7 @@ use measures::{L1Distance, PrivacyMap};
 use odometer::Measurement;
 use queryable::{AskError, Machine, Scope};
 
-use super::{Feed, OfStream};
+use super::{Feed, LiveRows, OfStream, columns::Columns};
 use crate::{
     additive::Vectors,
     error::BuildError,
@@ -194,6 +194,17 @@ impl<N: Noise> SquareRootCounter<N> {
             Streams::with(L1Distance)
                 .measurement("continual count", self.map(), move || counter.machine());
         measurement.with_parameter("horizon", self.horizon())
+    }
+
+    /// The same in several dimensions: an independent counter for each coordinate. Its map is [`map`](Self::map), with distances summed over the
+    /// coordinates, too.
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`] without dimensions.
+    pub fn continual_vector(&self, dimensions: usize) -> Result<LiveRows<N::Measure>, BuildError> {
+        let columns = Columns::new(self.machine(), dimensions)?;
+        let measurement = columns.continual(self.map());
+        Ok(measurement.with_parameter("horizon", self.horizon()))
     }
 
     /// A measurement of a whole stream of numbers: each query, `()`, is one step of time.

@@ -19,7 +19,8 @@ use odometer::Measurement;
 use queryable::{AskError, Machine, Scope};
 
 use super::{
-    Feed, OfStream,
+    Feed, LiveRows, OfStream,
+    columns::Columns,
     square_root::{LATTICE_BITS, MOST_STEPS, Matrices, Released, lattice_bits},
 };
 use crate::{
@@ -136,6 +137,17 @@ impl<N: Noise> SquareRootBlocks<N> {
             .measurement("continual count", self.map(), move || counter.machine())
             .with_parameter("horizon", self.horizon)
             .with_parameter("block", self.block)
+    }
+
+    /// The same in several dimensions: an independent counter for each coordinate. Its map is [`map`](Self::map), with distances summed over the
+    /// coordinates, too.
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`] without dimensions.
+    pub fn continual_vector(&self, dimensions: usize) -> Result<LiveRows<N::Measure>, BuildError> {
+        let columns = Columns::new(self.machine(), dimensions)?;
+        let measurement = columns.continual(self.map());
+        Ok(measurement.with_parameter("horizon", self.horizon))
     }
 
     /// A measurement of a whole stream of numbers: each query, `()`, is one step of time.

@@ -22,7 +22,7 @@ use measures::{L1Distance, PrivacyMap, PureDp};
 use odometer::Measurement;
 use queryable::{AskError, Machine, Scope};
 
-use super::{Feed, OfStream, change};
+use super::{Feed, LiveRows, OfStream, change, columns::Columns};
 use crate::{
     additive::Vectors,
     error::BuildError,
@@ -143,6 +143,17 @@ impl<N: Noise<Measure = PureDp>> SubtractingCounter<N> {
             .measurement("continual count", self.map(), move || counter.machine())
             .with_parameter("horizon", self.horizon)
             .with_parameter("levels", self.levels())
+    }
+
+    /// The same in several dimensions: an independent counter for each coordinate. Its map is [`map`](Self::map), with distances summed over the
+    /// coordinates, too.
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`] without dimensions.
+    pub fn continual_vector(&self, dimensions: usize) -> Result<LiveRows<PureDp>, BuildError> {
+        let columns = Columns::new(self.machine(), dimensions)?;
+        let measurement = columns.continual(self.map());
+        Ok(measurement.with_parameter("horizon", self.horizon))
     }
 
     /// A measurement of a whole stream of numbers: each query, `()`, is one step of time.

@@ -7,6 +7,7 @@ mod defects;
 mod interactive;
 mod mechanisms;
 mod names;
+mod ours;
 mod out;
 mod own_measures;
 mod pipelines;
