@@ -4,6 +4,9 @@ use std::io;
 use std::process::ExitCode;
 
 use accountant::AccountantError;
+use ledger::anchor::AnchorError;
+use ledger::export::ExportError;
+use ledger::{LedgerError, OpenStoreError};
 use thiserror::Error;
 
 /// Why a command did not do what was asked.
@@ -29,16 +32,31 @@ pub enum CommandError {
     /// The accountant cannot answer.
     #[error(transparent)]
     Accountant(#[from] AccountantError),
+    /// Somebody else has the ledger open.
+    #[error(
+        "the ledger {path} is in use by {holder}: an embedded ledger belongs to one process, and nothing was read. Wait \
+         until it has ended, end it, or look at a copy that was made after it ended"
+    )]
+    InUse {
+        /// Its path.
+        path: String,
+        /// By whom.
+        holder: String,
+    },
+    /// The ledger cannot be read, or cannot be trusted.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// The output cannot be written.
     #[error("cannot write the answer: {0}")]
     Io(#[from] io::Error),
 }
 
 impl CommandError {
-    /// Wrong usage is 2, all else 1.
+    /// Wrong usage is 2; a ledger that is damaged, rolled back, or no whole ledger at all, 4; all else 1.
     pub fn code(&self) -> ExitCode {
         match self {
             CommandError::Input { .. } => ExitCode::from(2),
+            CommandError::Ledger(error) if distrusted(error) => ExitCode::from(CORRUPT),
             _ => ExitCode::FAILURE,
         }
     }
@@ -50,6 +68,37 @@ impl CommandError {
         }
     }
 }
+
+/// Is it the ledger that is wrong, and not the world around it?
+fn distrusted(error: &LedgerError) -> bool {
+    match error {
+        LedgerError::Damage(_) | LedgerError::Invalid { .. } | LedgerError::Journal(_) => true,
+        LedgerError::Open(error) => matches!(error, OpenStoreError::NotALedger { .. }),
+        LedgerError::Anchor(error) => !matches!(error, AnchorError::Store(_)),
+        // Pages that cannot be read are damaged, or the disk is: neither is to be trusted.
+        LedgerError::Store(_) => true,
+        _ => false,
+    }
+}
+
+impl From<ledger::StoreError> for CommandError {
+    fn from(error: ledger::StoreError) -> Self {
+        LedgerError::from(error).into()
+    }
+}
+
+impl From<ExportError> for CommandError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Walk(error) => LedgerError::from(error).into(),
+            ExportError::Io(error) => error.into(),
+            other => CommandError::Io(io::Error::other(other.to_string())),
+        }
+    }
+}
+
+/// A ledger that was altered, or rolled back, or cannot be read to its end.
+pub(crate) const CORRUPT: u8 = 4;
 
 /// What does not fit a budget: [done](ExitCode::SUCCESS) is not the word for it.
 pub(crate) const REFUSED: u8 = 3;

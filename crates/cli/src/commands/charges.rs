@@ -1,0 +1,146 @@
+//! `odometry charges`.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use clap::Args;
+use odometer::journal::Place;
+
+use crate::error::CommandError;
+use crate::ledgers::{Event, EventKind, StoreArguments, Tree};
+use crate::output::{self, AnswerForm, Lines};
+
+/// Arguments of `charges`.
+#[derive(Debug, Args)]
+pub struct Charges {
+    /// Only what was charged to this account, with what it was charged
+    path: Option<String>,
+    /// Only from this record on
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    since: u64,
+    /// Go on as more is charged (on a server only)
+    #[arg(long, short)]
+    follow: bool,
+    #[command(flatten)]
+    store: StoreArguments,
+    #[command(flatten)]
+    form: AnswerForm,
+}
+
+const HEADER: [&str; 6] = ["record", "account", "what", "key", "loss", "kind"];
+
+impl Charges {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
+        if self.follow {
+            self.store.file()?;
+            return Err(CommandError::input(
+                "--follow",
+                "a ledger in a file belongs to one process at a time, so nothing comes in while it is looked at; \
+                 run `odometry charges --since SEQ` again when that process has ended",
+            ));
+        }
+        let viewed = self.store.view()?;
+        let (state, _) = viewed.state()?;
+        let account = match &self.path {
+            Some(path) => Some(Tree::of(&state)?.at(path)?.place),
+            None => None,
+        };
+        let mut written = Form::begin(self.form, out)?;
+        let mut failed = Ok(());
+        viewed.ledger.entries(self.since, |entry| {
+            let event = Event::of(&entry, &state);
+            if let Some(event) = wanted(event, account) {
+                failed = written.event(&event);
+            }
+            match &failed {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        })?;
+        failed?;
+        written.end()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What a reader of charges wants to see, as this account sees it.
+fn wanted(mut event: Event, account: Option<Place>) -> Option<Event> {
+    let told = matches!(
+        event.kind,
+        EventKind::Charge | EventKind::Halt | EventKind::Budget
+    );
+    if let Some(account) = account {
+        event.loss = event.at(account)?.map(str::to_owned);
+    }
+    told.then_some(event)
+}
+
+/// The form in which events are written, one by one.
+pub(super) enum Form<'a> {
+    Json { out: &'a mut dyn Write, any: bool },
+    Csv(&'a mut dyn Write),
+    Table(Lines<'a>),
+}
+
+impl<'a> Form<'a> {
+    pub(super) fn begin(form: AnswerForm, out: &'a mut dyn Write) -> Result<Self, CommandError> {
+        Ok(match (form.json, form.csv) {
+            (true, _) => Form::Json { out, any: false },
+            (_, true) => {
+                output::csv(&HEADER, std::iter::empty(), out)?;
+                Form::Csv(out)
+            }
+            _ => Form::Table(Lines::new(&HEADER[..5], out)),
+        })
+    }
+
+    pub(super) fn event(&mut self, event: &Event) -> Result<(), CommandError> {
+        let loss = event.loss.clone().unwrap_or_default();
+        match self {
+            Form::Json { out, any } => {
+                write!(out, "{}\n  {}", if *any { "," } else { "[" }, event.json())?;
+                *any = true;
+            }
+            Form::Csv(out) => output::csv_row(
+                &[
+                    &event.receipt.seq.to_string(),
+                    &event.path,
+                    &event.what,
+                    event.key.as_deref().unwrap_or_default(),
+                    &loss,
+                    event.kind.word(),
+                ],
+                out,
+            )?,
+            Form::Table(lines) => {
+                let what = match event.kind {
+                    EventKind::Budget => format!("new budget: {}", event.what),
+                    _ => event.what.clone(),
+                };
+                lines.row(vec![
+                    event.receipt.seq.to_string(),
+                    event.path.clone(),
+                    what,
+                    event.key.clone().unwrap_or_default(),
+                    loss,
+                ])?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(self) -> Result<(), CommandError> {
+        match self {
+            Form::Json { out, any } => writeln!(out, "{}", if any { "\n]" } else { "[]" })?,
+            Form::Csv(_) => {}
+            Form::Table(lines) => {
+                let (out, none) = lines.end()?;
+                if none {
+                    writeln!(out, "Nothing was charged.")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! `odometry init`.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Args;
+use ledger::{Ledger, anchor};
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::ledgers::StoreArguments;
+use crate::text::plain;
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    #[command(flatten)]
+    store: StoreArguments,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Init {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
+        let path = self.store.file()?;
+        let place = path.display().to_string();
+        let anchored = self.store.anchor_file();
+        for taken in [Some(&path), anchored.as_ref()].into_iter().flatten() {
+            if taken.exists() {
+                let path = taken.display().to_string();
+                let source = std::io::Error::new(
+                    std::io::ErrorKind::AlreadyExists,
+                    "it is there already, and stays as it is",
+                );
+                return Err(CommandError::File { path, source });
+            }
+        }
+        let ledger = Ledger::open(&path)?;
+        let head = ledger.head();
+        if let Some(file) = &anchored {
+            let failed = |source| CommandError::File {
+                path: file.display().to_string(),
+                source,
+            };
+            anchor::write(file, &head).map_err(failed)?;
+        }
+        if self.json {
+            writeln!(
+                out,
+                "{:#}",
+                json!({"store": place, "receipt": head.to_string()})
+            )?;
+        } else {
+            writeln!(out, "{} is begun: {head}", plain(&place))?;
+            writeln!(
+                out,
+                "Accounts are opened by the program that launches (`Ledger::open`, `filter_on`), with their budgets."
+            )?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

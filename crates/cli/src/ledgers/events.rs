@@ -1,0 +1,158 @@
+//! What happened to accounts, record by record.
+
+use ledger::{LedgerEntry, WrittenDown};
+use odometer::journal::{Place, Posted, Posting, Receipt, Record, State, Terms};
+use serde_json::{Value, json};
+
+/// Something that happened: one record.
+pub(crate) struct Event {
+    pub(crate) receipt: Receipt,
+    pub(crate) kind: EventKind,
+    /// The account that it happened to; of a launch, the one that was launched into.
+    pub(crate) account: Option<Place>,
+    pub(crate) path: String,
+    /// What was launched, opened or changed.
+    pub(crate) what: String,
+    pub(crate) key: Option<String>,
+    /// What was charged, at the account.
+    pub(crate) loss: Option<String>,
+    /// All accounts that were charged, with their losses.
+    pub(crate) postings: Vec<(Place, String, String)>,
+}
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventKind {
+    Begin,
+    Open,
+    Charge,
+    Halt,
+    Budget,
+    Checkpoint,
+}
+
+impl EventKind {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            EventKind::Begin => "begin",
+            EventKind::Open => "open",
+            EventKind::Charge => "charge",
+            EventKind::Halt => "halt",
+            EventKind::Budget => "budget",
+            EventKind::Checkpoint => "checkpoint",
+        }
+    }
+}
+
+impl Event {
+    /// What a record says, with the names that places have in this state, which comes after it.
+    pub(crate) fn of(entry: &LedgerEntry, state: &State) -> Event {
+        let plain = |kind, account: Option<Place>, what: String| Event {
+            receipt: entry.receipt,
+            kind,
+            account,
+            path: account.map_or_else(String::new, |place| state.path(place).to_string()),
+            what,
+            key: None,
+            loss: None,
+            postings: Vec::new(),
+        };
+        match &entry.written {
+            WrittenDown::Event(Record::Open(opening)) => {
+                let place = state.at(opening.parent, &opening.segment);
+                plain(EventKind::Open, place, terms(&opening.terms))
+            }
+            WrittenDown::Event(Record::Charge(charge)) => {
+                let postings = charge.postings.iter();
+                let postings: Vec<(Place, String, String)> = postings
+                    .map(|posting| {
+                        let path = state.path(posting.account).to_string();
+                        (posting.account, path, loss(posting, state))
+                    })
+                    .collect();
+                let leaf = charge.postings.first().map(|posting| posting.account);
+                Event {
+                    key: charge.key.clone(),
+                    loss: postings.first().map(|(_, _, loss)| loss.clone()),
+                    postings,
+                    ..plain(EventKind::Charge, leaf, description(&charge.description))
+                }
+            }
+            WrittenDown::Event(Record::Halt { account }) => {
+                let what = "refused, and halted: it admits nothing any more".into();
+                plain(EventKind::Halt, Some(*account), what)
+            }
+            WrittenDown::Event(Record::Budget(new)) => {
+                let what = format!("{} → {}: {}", new.old, new.new, new.reason);
+                plain(EventKind::Budget, Some(new.account), what)
+            }
+            WrittenDown::Checkpoint => plain(EventKind::Checkpoint, None, String::new()),
+            _ => plain(EventKind::Begin, None, String::new()),
+        }
+    }
+
+    /// Was this account charged, or did it happen to it? Then what it was charged.
+    pub(crate) fn at(&self, place: Place) -> Option<Option<&str>> {
+        let posting = self.postings.iter().find(|(account, ..)| *account == place);
+        match posting {
+            Some((_, _, loss)) => Some(Some(loss)),
+            None => (self.account == Some(place)).then_some(None),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let posting =
+            |(_, path, loss): &(Place, String, String)| json!({"account": path, "loss": loss});
+        let mut value = json!({
+            "seq": self.receipt.seq,
+            "kind": self.kind.word(),
+            "receipt": self.receipt.to_string(),
+        });
+        if self.account.is_some() {
+            value["account"] = json!(self.path);
+            value["what"] = json!(self.what);
+        }
+        if self.kind == EventKind::Charge {
+            value["loss"] = json!(self.loss);
+            value["key"] = json!(self.key);
+            value["charged"] = self.postings.iter().map(posting).collect();
+        }
+        value
+    }
+}
+
+fn description(description: &odometer::Description) -> String {
+    let mut text = description.name.to_string();
+    for (at, (name, value)) in description.parameters.iter().enumerate() {
+        text.push_str(if at == 0 { " (" } else { ", " });
+        text.push_str(&format!("{name} = {value}"));
+    }
+    if !description.parameters.is_empty() {
+        text.push(')');
+    }
+    text
+}
+
+/// What an account was charged, at its budget's distance. In a part: at the largest change of that part.
+fn loss(posting: &Posting, state: &State) -> String {
+    let found = match &posting.price {
+        Posted::Direct { losses, .. } => losses.first().cloned(),
+        Posted::Part { losses, .. } => losses.first().and_then(|losses| losses.last().cloned()),
+        Posted::Slot { slot } => match state.opening(posting.account).map(|open| &open.terms) {
+            Some(Terms::Compositor(terms)) => terms.slots.get(*slot as usize).cloned(),
+            _ => None,
+        },
+    };
+    found.unwrap_or_default()
+}
+
+fn terms(terms: &Terms) -> String {
+    match terms {
+        Terms::Account(terms) => match &terms.budget {
+            Some(budget) => format!("{}, budget {budget}", terms.rule),
+            None => format!("{}, no budget", terms.rule),
+        },
+        Terms::Partition(terms) => format!("partition, records in up to {} parts", terms.most),
+        Terms::Compositor(terms) => format!("compositor of {}", terms.slots.len()),
+    }
+}
