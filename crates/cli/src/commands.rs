@@ -1,6 +1,7 @@
 //! The commands and their arguments, one file each.
 
 mod anchor;
+mod budget;
 mod calibrate;
 mod charges;
 mod compose;
@@ -47,6 +48,8 @@ pub enum Command {
     Explain(explain::Explain),
     /// Would this fit? Nothing is charged; the exit code is 3 if it would be refused
     WhatIf(what_if::WhatIf),
+    /// Gives an account another budget, with a reason that is recorded
+    Budget(budget::ChangeBudget),
     /// Are the books intact? Reads every record; the exit code is 4 if not
     Verify(verify::Verify),
     /// Keeps a receipt of the last record elsewhere, so that an old copy of the ledger is noticed
@@ -54,7 +57,7 @@ pub enum Command {
     /// Everything, for other programs
     Export(export::Export),
     /// Everything on one page, to read, print and keep
-    Report(report::Report),
+    Report(report::WriteReport),
     /// Is this a good place for a ledger, and is it well?
     Doctor(doctor::Doctor),
     /// Begins a new ledger
@@ -77,6 +80,7 @@ impl Command {
             Command::Charges(command) => command.run(out),
             Command::Explain(command) => command.run(out),
             Command::WhatIf(command) => command.run(out),
+            Command::Budget(command) => command.run(out),
             Command::Verify(command) => command.run(out),
             Command::Anchor(command) => command.run(out),
             Command::Export(command) => command.run(out),

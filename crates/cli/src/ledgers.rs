@@ -3,7 +3,6 @@
 mod accounts;
 mod events;
 mod holder;
-mod known;
 mod progress;
 mod reckoning;
 mod store;
@@ -12,4 +11,4 @@ pub(crate) use accounts::{Account, Standing, Tree};
 pub(crate) use events::{Event, EventKind};
 pub(crate) use reckoning::{Amount, Reckoning, reckon, share};
 pub use store::StoreArguments;
-pub(crate) use store::{Viewed, read_anchor};
+pub(crate) use store::{Viewed, in_words, read_anchor};

@@ -7,7 +7,7 @@ use clap::Args;
 use exact::{Exact, Round};
 
 use crate::error::CommandError;
-use crate::text::{defused, plain};
+use crate::text::{defused, json_escaped, plain};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Args)]
@@ -192,6 +192,12 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A value as JSON, on several lines.
+pub(crate) fn json(value: &serde_json::Value, out: &mut dyn Write) -> Result<(), CommandError> {
+    writeln!(out, "{}", json_escaped(&format!("{value:#}")))?;
+    Ok(())
 }
 
 /// Lines for spreadsheets. What would be a formula is text.

@@ -163,12 +163,16 @@ fn row(account: &Account) -> String {
     };
     let launches = number("launches", &account.launches.to_string());
     let Some((terms, reckoning)) = account.terms() else {
+        let launches = match account.launches {
+            0 => number("", ""),
+            _ => launches,
+        };
         let nothing = number("", "");
         return format!("<tr>{name}<td></td>{nothing}{nothing}{nothing}{launches}<td></td></tr>\n");
     };
     let left = match (&terms.budget, account.halted) {
         (_, true) => "halted".into(),
-        (None, _) => "no limit".into(),
+        (None, _) => account.without_budget().into(),
         (Some(_), _) if !reckoning.fits => "none: over".into(),
         (Some(_), _) => Amount::or_dash(reckoning.left.as_ref()),
     };
@@ -201,6 +205,7 @@ fn charge(event: &Event) -> String {
     };
     let cell = |class: &str, label: &str, text: &str| match text {
         "" => format!("<td class=\"{class}\"></td>"),
+        text if label.is_empty() => format!("<td class=\"{class}\">{}</td>", escaped(text)),
         text => format!(
             "<td class=\"{class}\" data-l=\"{label}\">{}</td>",
             escaped(text)
@@ -208,9 +213,9 @@ fn charge(event: &Event) -> String {
     };
     [
         "<tr>",
-        &cell("n", "record", &event.receipt.seq.to_string()),
-        &cell("", "", &event.path),
-        &cell("wide", "", &what),
+        &cell("n r", "record", &event.receipt.seq.to_string()),
+        &cell("a", "", &event.path),
+        &cell("wide w", "", &what),
         &cell("", "key", event.key.as_deref().unwrap_or_default()),
         &cell("n", "loss", event.loss.as_deref().unwrap_or_default()),
         "</tr>\n",

@@ -2,12 +2,27 @@
 
 /// For terminals: no control characters, and none that turn the direction of writing around.
 pub(crate) fn plain(text: &str) -> String {
-    let harmful = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
     let shown = |c: char| if harmful(c) { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
+}
+
+fn harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// For JSON that may end up on a terminal: the same value, with escapes for whatever is not harmless. Line feeds between values
+/// stay.
+pub(crate) fn json_escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match harmful(c) && c != '\n' {
+            // All of them have four digits.
+            true => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 /// For spreadsheets: what would be a formula is text. The quotation is left to whoever writes the file.
@@ -49,6 +64,18 @@ mod tests {
             "a\u{fffd}[31mred\u{fffd}\u{fffd}\u{fffd}b"
         );
         assert_eq!(plain("ε of Ünal, 東京"), "ε of Ünal, 東京");
+    }
+
+    #[test]
+    fn json_is_the_same_value_without_signs_that_turn_text_around() {
+        let text = serde_json::json!(["a\u{202e}b\u{7f}", "\u{1b}ε\n"]).to_string();
+        let escaped = json_escaped(&text);
+        assert!(!escaped.contains(harmful), "{escaped}");
+        let (before, after): (serde_json::Value, serde_json::Value) = (
+            serde_json::from_str(&text).unwrap(),
+            serde_json::from_str(&escaped).unwrap(),
+        );
+        assert_eq!(before, after);
     }
 
     #[test]

@@ -110,6 +110,10 @@ impl LedgerReader {
         from: u64,
         mut each: impl FnMut(LedgerEntry) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
+        let last = self.store.last()?;
+        if last.is_some_and(|(seq, _)| seq < from) {
+            return Ok(());
+        }
         let mut walk = match from {
             0 => Walk::from_the_start(),
             from => replay::before(&*self.store, from)?,

@@ -92,7 +92,7 @@ fn the_file_is_as_it_was_also_after_a_crash() {
     assert_eq!(reader.find(Place(0), "monday").unwrap(), Some(2));
     assert_eq!(reader.find(Place(0), "tuesday").unwrap(), None);
     let mut entries = Vec::new();
-    for from in [0, 2] {
+    for from in [0, 2, 3, u64::MAX] {
         let read = reader.entries(from, |entry| {
             entries.push(entry);
             ControlFlow::Continue(())

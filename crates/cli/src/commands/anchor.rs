@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::error::CommandError;
 use crate::ledgers::{StoreArguments, read_anchor};
+use crate::output;
 use crate::text::plain;
 
 /// Arguments of `anchor`.
@@ -84,7 +85,7 @@ impl Place {
     ) -> Result<ExitCode, CommandError> {
         if self.json {
             let answer = json!({"anchor": anchor.to_string(), "head": head.to_string()});
-            writeln!(out, "{answer:#}")?;
+            output::json(&answer, out)?;
         } else {
             let file = plain(&self.file.display().to_string());
             writeln!(out, "The anchor {file} {words} {anchor}.")?;

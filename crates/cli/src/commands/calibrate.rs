@@ -218,7 +218,7 @@ impl AnswerForm {
         out: &mut dyn Write,
     ) -> Result<(), CommandError> {
         match (self.json, self.csv) {
-            (true, _) => writeln!(out, "{answer:#}")?,
+            (true, _) => output::json(answer, out)?,
             (_, true) => output::csv(header, rows.into_iter(), out)?,
             _ => writeln!(out, "{}", crate::text::plain(sentence))?,
         }

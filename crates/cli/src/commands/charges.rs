@@ -10,6 +10,7 @@ use odometer::journal::Place;
 use crate::error::CommandError;
 use crate::ledgers::{Event, EventKind, StoreArguments, Tree};
 use crate::output::{self, AnswerForm, Lines};
+use crate::text::json_escaped;
 
 /// Arguments of `charges`.
 #[derive(Debug, Args)]
@@ -99,7 +100,8 @@ impl<'a> Form<'a> {
         let loss = event.loss.clone().unwrap_or_default();
         match self {
             Form::Json { out, any } => {
-                write!(out, "{}\n  {}", if *any { "," } else { "[" }, event.json())?;
+                let event = json_escaped(&event.json().to_string());
+                write!(out, "{}\n  {event}", if *any { "," } else { "[" })?;
                 *any = true;
             }
             Form::Csv(out) => output::csv_row(

@@ -85,7 +85,7 @@ impl Compose {
             .transpose()?;
         let fits = within.as_ref().map(|limit| Fits::of(&rows, limit, &delta));
         match (self.form.json, self.form.csv) {
-            (true, _) => writeln!(out, "{:#}", as_json(&list, &delta, &rows, fits.as_ref()))?,
+            (true, _) => output::json(&as_json(&list, &delta, &rows, fits.as_ref()), out)?,
             (_, true) => as_csv(&rows, out)?,
             _ => as_table(&list, &delta, &rows, fits.as_ref(), out)?,
         }
@@ -105,7 +105,7 @@ impl Compose {
         match (self.form.json, self.form.csv) {
             (true, _) => {
                 let answer = json!({"runs": rules::runs(list), "epsilon": epsilon.to_string(), "delta": delta.to_string()});
-                writeln!(out, "{answer:#}")?;
+                output::json(&answer, out)?;
             }
             (_, true) => writeln!(out, "epsilon,delta\n{epsilon},{delta}")?,
             _ => writeln!(

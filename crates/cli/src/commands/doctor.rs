@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::ledgers::{StoreArguments, Viewed};
-use crate::output::BOLD;
+use crate::output::{self, BOLD};
 use crate::text::plain;
 
 /// Arguments of `doctor`.
@@ -49,7 +49,7 @@ impl Doctor {
         if self.json {
             let each = |finding: &Finding| json!({"what": finding.what, "good": finding.good, "words": finding.words});
             let all: Vec<Value> = findings.iter().map(each).collect();
-            writeln!(out, "{:#}", json!({"store": viewed.place, "findings": all}))?;
+            output::json(&json!({"store": viewed.place, "findings": all}), out)?;
             return Ok(ExitCode::SUCCESS);
         }
         for finding in &findings {

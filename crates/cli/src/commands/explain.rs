@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::error::{CORRUPT, CommandError};
 use crate::ledgers::{Amount, Event, EventKind, Reckoning, StoreArguments, Viewed, reckon};
-use crate::output::columns;
+use crate::output::{self, columns};
 use crate::text::plain;
 
 /// Arguments of `explain`.
@@ -69,7 +69,7 @@ impl Explain {
                 [one] => one.clone(),
                 all => json!(all),
             };
-            writeln!(out, "{answer:#}")?;
+            output::json(&answer, out)?;
         }
         Ok(code)
     }

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::error::CommandError;
 use crate::ledgers::StoreArguments;
+use crate::output;
 use crate::text::plain;
 
 /// Arguments of `init`.
@@ -46,11 +47,7 @@ impl Init {
             anchor::write(file, &head).map_err(failed)?;
         }
         if self.json {
-            writeln!(
-                out,
-                "{:#}",
-                json!({"store": place, "receipt": head.to_string()})
-            )?;
+            output::json(&json!({"store": place, "receipt": head.to_string()}), out)?;
         } else {
             writeln!(out, "{} is begun: {head}", plain(&place))?;
             writeln!(

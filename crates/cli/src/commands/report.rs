@@ -15,7 +15,7 @@ use crate::text::plain;
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
-pub struct Report {
+pub struct WriteReport {
     /// Where to write the page, which must not be there yet
     #[arg(long, value_name = "FILE")]
     html: PathBuf,
@@ -23,7 +23,7 @@ pub struct Report {
     store: StoreArguments,
 }
 
-impl Report {
+impl WriteReport {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
         let viewed = self.store.view()?;
         // A page that is kept says that the books were intact when it was made.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::ledgers::{Account, Amount, StoreArguments, Tree};
-use crate::output::{BOLD, bar, columns};
+use crate::output::{self, BOLD, bar, columns};
 use crate::text::plain;
 
 /// Arguments of `show`.
@@ -36,7 +36,7 @@ impl Show {
             let accounts: Vec<Value> = accounts.iter().map(Account::json).collect();
             let answer =
                 json!({"store": viewed.place, "head": head.to_string(), "accounts": accounts});
-            writeln!(out, "{answer:#}")?;
+            output::json(&answer, out)?;
             return Ok(ExitCode::SUCCESS);
         }
         if accounts.is_empty() {
@@ -75,7 +75,7 @@ fn row(account: &Account, top: usize) -> Vec<String> {
     };
     let left = match (&terms.budget, account.halted) {
         (_, true) => "halted".into(),
-        (None, _) => "no limit".into(),
+        (None, _) => account.without_budget().into(),
         (Some(_), _) if !reckoning.fits => "none: over".into(),
         (Some(_), _) => Amount::or_dash(reckoning.left.as_ref()),
     };

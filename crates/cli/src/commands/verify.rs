@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::error::CommandError;
 use crate::ledgers::{StoreArguments, Tree};
+use crate::output;
 use crate::text::plain;
 
 /// Arguments of `verify`.
@@ -50,7 +51,7 @@ impl Verify {
                 "over_budget": over,
                 "anchor": viewed.anchor.as_ref().map(|(_, anchor)| anchor.to_string()),
             });
-            writeln!(out, "{answer:#}")?;
+            output::json(&answer, out)?;
             return Ok(ExitCode::SUCCESS);
         }
         let records = head.seq + 1;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::error::{CommandError, REFUSED};
 use crate::items;
 use crate::ledgers::{Account, Amount, Reckoning, Standing, StoreArguments, Tree, reckon};
-use crate::output::columns;
+use crate::output::{self, columns};
 use crate::text::plain;
 
 /// Arguments of `what-if`.
@@ -93,7 +93,7 @@ impl WhatIf {
             let answer = json!({
                 "loss": self.loss, "times": times, "refused": refused, "all_known": !unknown, "accounts": accounts,
             });
-            writeln!(out, "{answer:#}")?;
+            output::json(&answer, out)?;
         } else {
             let rows: Vec<Vec<String>> = verdicts.iter().map(Verdict::row).collect();
             let header = ["account", "would", "spent then", "budget", "left then"];

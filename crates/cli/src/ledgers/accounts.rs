@@ -167,6 +167,14 @@ impl Account {
         share(&reckoning.spent.as_ref()?.exact, terms.budget.as_ref()?)
     }
 
+    /// What limits an account without a budget.
+    pub(crate) fn without_budget(&self) -> &'static str {
+        match self.depth {
+            0 => "no limit",
+            _ => "as above",
+        }
+    }
+
     /// Does it admit nothing any more that costs something?
     pub(crate) fn exhausted(&self) -> bool {
         let left = |reckoning: &Reckoning| reckoning.left.as_ref().map(|left| left.exact.clone());

@@ -1,7 +1,7 @@
 //! What happened to accounts, record by record.
 
 use ledger::{LedgerEntry, WrittenDown};
-use odometer::journal::{Place, Posted, Posting, Receipt, Record, State, Terms};
+use odometer::journal::{Guarantee, Place, Posted, Posting, Receipt, Record, State, Terms};
 use serde_json::{Value, json};
 
 /// Something that happened: one record.
@@ -83,7 +83,11 @@ impl Event {
                 plain(EventKind::Halt, Some(*account), what)
             }
             WrittenDown::Event(Record::Budget(new)) => {
-                let what = format!("{} → {}: {}", new.old, new.new, new.reason);
+                let since = match new.guarantee {
+                    Guarantee::Odometer => " (an odometer's guarantee from now on)",
+                    _ => "",
+                };
+                let what = format!("{} → {}{since}: {}", new.old, new.new, new.reason);
                 plain(EventKind::Budget, Some(new.account), what)
             }
             WrittenDown::Checkpoint => plain(EventKind::Checkpoint, None, String::new()),
@@ -152,6 +156,7 @@ fn terms(terms: &Terms) -> String {
             Some(budget) => format!("{}, budget {budget}", terms.rule),
             None => format!("{}, no budget", terms.rule),
         },
+        Terms::Partition(terms) if terms.most == 1 => "partition".into(),
         Terms::Partition(terms) => format!("partition, records in up to {} parts", terms.most),
         Terms::Compositor(terms) => format!("compositor of {}", terms.slots.len()),
     }

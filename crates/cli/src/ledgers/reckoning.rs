@@ -1,12 +1,10 @@
 //! What an account's charges amount to: recomputed with the built-in rules, from what was written down.
 
 use exact::{Exact, Round};
-use measures::{Adaptive, FilterRule, Loss, Measure as _, TimeUniform, TotalLoss};
-use measures::{ChildLoss, Tally as _};
+use measures::{Adaptive, ChildLoss, FilterRule, Loss, Measure as _, Tally as _, TotalLoss};
+use measures::{WithRule, with_rule};
 use odometer::journal::{AccountTerms, JournalError, Place, State};
 use serde_json::{Value, json};
-
-use super::known::{self, Asks};
 
 /// A loss: exactly, and for people.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +61,7 @@ pub(crate) fn reckon(
         terms,
         more,
     };
-    known::ask(&terms.rule, question).unwrap_or_else(|| {
+    with_rule(&terms.rule, question).unwrap_or_else(|| {
         Ok(unknown(format!(
             "{} is no built-in rule: what was recorded is shown, and no total",
             terms.rule
@@ -132,25 +130,21 @@ fn total<L: Loss>(loss: &L) -> Reckoning {
     }
 }
 
-impl Asks for Question<'_> {
-    type Answer = Result<Reckoning, JournalError>;
+impl WithRule for Question<'_> {
+    type Out = Result<Reckoning, JournalError>;
 
-    fn adaptive<R: Adaptive>(self, rule: R) -> Self::Answer {
+    fn adaptive<R: Adaptive>(self, rule: R) -> Self::Out {
         match &self.terms.budget {
             Some(budget) => self.within(&rule, budget),
             None => Ok(total(rule.loss(&self.tally(&rule)?).bound())),
         }
     }
 
-    fn filter<R: FilterRule>(self, rule: R) -> Self::Answer {
+    fn filter_only<R: FilterRule>(self, rule: R) -> Self::Out {
         match &self.terms.budget {
             Some(budget) => self.within(&rule, budget),
             None => Ok(unknown("its rule is a filter's, and it has no budget")),
         }
-    }
-
-    fn uniform<R: TimeUniform>(self, rule: R) -> Self::Answer {
-        Ok(total(rule.bound(&self.tally(&rule)?).bound()))
     }
 }
 
@@ -164,7 +158,9 @@ pub(crate) fn share(spent: &str, budget: &str) -> Option<f64> {
     let part = |(spent, budget): (&Exact, &Exact)| match (spent.is_zero(), budget.is_zero()) {
         (true, _) => 0.0,
         (false, true) => f64::INFINITY,
-        _ => spent.to_f64(Round::Up) / budget.to_f64(Round::Down),
+        // Whole only if it is: a bar must not say so too early.
+        _ if spent == budget => 1.0,
+        _ => spent.to_f64(Round::Down) / budget.to_f64(Round::Up),
     };
     Some(spent.iter().zip(&budget).map(part).fold(0.0, f64::max))
 }
@@ -187,7 +183,9 @@ mod tests {
     fn shares_of_budgets() {
         assert_eq!(share("0.5", "2"), Some(0.25));
         assert_eq!(share("(0.5, 0)", "(2, 0)"), Some(0.25));
-        assert_eq!(share("(0.5, 0.000001)", "(2, 0.000002)"), Some(0.5));
+        assert_eq!(share("(0.5, 0.25)", "(2, 0.5)"), Some(0.5));
+        assert_eq!(share("(0.5, 1e-7)", "(2, 1e-7)"), Some(1.0));
+        assert!(share("0.99999999999999999999", "1") < Some(1.0));
         assert_eq!(share("(0, 0.1)", "(2, 0)"), Some(f64::INFINITY));
         assert_eq!(share("0", "0"), Some(0.0));
         assert_eq!(share("0.5", "(2, 0)"), None);

@@ -17,9 +17,9 @@ const POINTS: u64 = 200;
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 40.0;
-const TOP: f64 = 12.0;
-const BOTTOM: f64 = 24.0;
+const LEFT: f64 = 64.0;
+const TOP: f64 = 16.0;
+const BOTTOM: f64 = 30.0;
 
 /// One account's way to its budget.
 pub(crate) struct Curve {
@@ -88,16 +88,17 @@ impl Curve {
 
     /// Steps: between two records nothing happens.
     fn line(&self, number: usize, last: u64, most: f64) -> String {
-        let x = |seq: u64| LEFT + (WIDTH - LEFT - 8.0) * seq as f64 / last.max(1) as f64;
+        // A little beyond the last record, so that its step is to be seen.
+        let x = |seq: f64| LEFT + (WIDTH - LEFT - 8.0) * seq / (last as f64 * 1.02 + 0.5);
         let y = |part: f64| TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - part.min(most) / most);
         let mut text = String::new();
         for (at, (seq, part)) in self.points.iter().enumerate() {
             match at {
-                0 => text += &format!("M{:.1} {:.1}", x(*seq), y(*part)),
-                _ => text += &format!("H{:.1}V{:.1}", x(*seq), y(*part)),
+                0 => text += &format!("M{:.1} {:.1}", x(*seq as f64), y(*part)),
+                _ => text += &format!("H{:.1}V{:.1}", x(*seq as f64), y(*part)),
             }
         }
-        text += &format!("H{:.1}", x(last));
+        text += &format!("H{:.1}", WIDTH - 8.0);
         format!("<path class=\"l l{number}\" d=\"{text}\"/>\n")
     }
 }

@@ -1,6 +1,8 @@
 //! Running the command as a user does.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub mod program;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,10 +16,18 @@ pub struct Ran {
 
 /// Runs `odometry` in a folder, through pipes.
 pub fn run_in(folder: &Path, arguments: &[&str], input: &str) -> Ran {
+    run_with(folder, arguments, input, &[])
+}
+
+/// The same, with this in the environment.
+pub fn run_with(folder: &Path, arguments: &[&str], input: &str, set: &[(&str, &str)]) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_odometry"))
         .args(arguments)
         .current_dir(folder)
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("ODOMETRY_STORE")
+        .env_remove("ODOMETRY_ANCHOR")
+        .envs(set.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
