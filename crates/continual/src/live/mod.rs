@@ -13,6 +13,7 @@
 mod bounds;
 mod group_by;
 mod handles;
+mod index;
 mod part;
 mod table;
 

@@ -1,15 +1,18 @@
 //! Who has contributed what: a row of a few numbers for each unit.
 
 use std::{
-    collections::HashMap,
     hash::{BuildHasher, Hash, RandomState},
+    num::NonZeroU32,
 };
 
 use serde::{Deserialize, Serialize};
 
 use crate::sync::{Apart, Mutex, SHARDS, lock};
 
-use super::Replaced;
+use super::{
+    Replaced,
+    index::{Index, tag},
+};
 
 /// The slot is free.
 const FREE: u32 = u32::MAX;
@@ -31,7 +34,7 @@ pub(super) struct Table<X> {
 }
 
 struct Shard<X> {
-    index: HashMap<X, [u32; SHORT]>,
+    index: Index<X, [u32; SHORT]>,
     long: Vec<u32>,
 }
 
@@ -48,7 +51,7 @@ impl<X: Hash + Eq> Table<X> {
     pub(super) fn new(slots: usize, updates: u32) -> Self {
         let shard = |_| {
             Apart(Mutex::new(Shard {
-                index: HashMap::new(),
+                index: Index::new(),
                 long: Vec::new(),
             }))
         };
@@ -60,8 +63,10 @@ impl<X: Hash + Eq> Table<X> {
         }
     }
 
-    fn shard(&self, unit: &X) -> &Mutex<Shard<X>> {
-        &self.shards[self.hasher.hash_one(unit) as usize % self.shards.len()].0
+    /// Low bits of the hash say which shard, high bits where in it.
+    fn shard(&self, unit: &X) -> (&Mutex<Shard<X>>, NonZeroU32) {
+        let hash = self.hasher.hash_one(unit);
+        (&self.shards[hash as usize % self.shards.len()].0, tag(hash))
     }
 
     /// Counts an update of this unit to a part that fits into these slots, the best first; or says why not.
@@ -69,7 +74,8 @@ impl<X: Hash + Eq> Table<X> {
     where
         X: Clone,
     {
-        lock(self.shard(unit)).with_row(unit, self.slots, |row| {
+        let (shard, tag) = self.shard(unit);
+        lock(shard).with_row(unit, tag, self.slots, |row| {
             let Some((updates, slots)) = row.split_first_mut() else {
                 return Err(Replaced::TooManyUpdates);
             };
@@ -118,7 +124,8 @@ impl<X: Hash + Eq> Table<X> {
             taken,
         } in rows
         {
-            lock(self.shard(unit)).with_row(unit, self.slots, |row| {
+            let (shard, tag) = self.shard(unit);
+            lock(shard).with_row(unit, tag, self.slots, |row| {
                 row[0] = row[0].saturating_add(*updates);
                 for slot in taken.iter().filter(|slot| **slot < self.slots) {
                     row[1 + slot] = SPENT;
@@ -138,11 +145,17 @@ impl<X: Hash + Eq> Table<X> {
 
 impl<X: Hash + Eq + Clone> Shard<X> {
     /// Does something with the row of this unit, a new one if it was never seen.
-    fn with_row<R>(&mut self, unit: &X, slots: usize, work: impl FnOnce(&mut [u32]) -> R) -> R {
-        if let Some(short) = self.index.get_mut(unit) {
+    fn with_row<R>(
+        &mut self,
+        unit: &X,
+        tag: NonZeroU32,
+        slots: usize,
+        work: impl FnOnce(&mut [u32]) -> R,
+    ) -> R {
+        if let Some(short) = self.index.get_mut(tag, unit) {
             return work(words_mut(short, &mut self.long, slots));
         }
-        let mut short = [FREE; SHORT];
+        let (unit, mut short) = (unit.clone(), [FREE; SHORT]);
         if slots < SHORT {
             short[0] = 0;
         } else {
@@ -151,7 +164,7 @@ impl<X: Hash + Eq + Clone> Shard<X> {
             self.long.extend(std::iter::repeat_n(FREE, slots));
         }
         let answer = work(words_mut(&mut short, &mut self.long, slots));
-        self.index.insert(unit.clone(), short);
+        self.index.insert(tag, unit, short);
         answer
     }
 
