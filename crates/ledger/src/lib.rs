@@ -38,5 +38,7 @@ pub use problem::OpenStoreError;
 pub use reader::{LedgerEntry, LedgerReader, WrittenDown};
 #[cfg(feature = "postgres")]
 pub use server::{ConnectError, Postgres};
+#[cfg(model)]
+pub use sittings::Sittings;
 pub use store::{Cause, Each, Hazard, Store, StoreError};
 pub use untouched::Untouched;

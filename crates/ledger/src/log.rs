@@ -128,7 +128,7 @@ impl Log {
     }
 
     /// Continues behind what another process has written. Nothing is staged.
-    pub(crate) fn advance(&self, walk: Walk) {
+    pub fn advance(&self, walk: Walk) {
         let mut state = lock(&self.state);
         if let Some(head) = walk.head() {
             (state.head, state.end) = (head, walk);
@@ -148,7 +148,7 @@ impl Log {
     }
 
     /// Ends a sitting: writes what is staged, and lets others write.
-    pub(crate) fn rise(&self) {
+    pub fn rise(&self) {
         let staged = {
             let mut state = lock(&self.state);
             (!state.staged.is_empty()).then(|| self.leader(&mut state))

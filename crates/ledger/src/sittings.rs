@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The sittings of a process, one after the other.
-pub(crate) struct Sittings {
+pub struct Sittings {
     state: Mutex<State>,
     changed: Condvar,
     process: Process,
@@ -35,8 +35,15 @@ struct State {
     waiting: usize,
 }
 
+impl Default for Sittings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Sittings {
-    pub(crate) fn new() -> Self {
+    /// None is held.
+    pub fn new() -> Self {
         Self {
             state: Mutex::new(State {
                 busy: false,
@@ -53,7 +60,7 @@ impl Sittings {
     ///
     /// # Errors
     /// What opening it ended in, for all who waited for it.
-    pub(crate) fn enter(
+    pub fn enter(
         &self,
         open: impl FnOnce() -> Result<(), JournalError>,
     ) -> Result<(), JournalError> {
@@ -94,7 +101,7 @@ impl Sittings {
     }
 
     /// Leaves. Whoever is the last writes.
-    pub(crate) fn leave(&self, write: impl FnOnce()) {
+    pub fn leave(&self, write: impl FnOnce()) {
         {
             let mut state = lock(&self.state);
             state.inside -= 1;
