@@ -148,14 +148,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     /// How it is opened at this spot.
     pub(crate) fn opening(&self, spot: &Spot<'_, MI>) -> Result<Opening, OpenError> {
         let segment = &spot.segment;
-        if self.sequence.is_some() && spot.books.is_shared() {
-            let why = format!(
-                "{} is sequential, and other processes write to this ledger: a turn cannot be ended in another process. Take \
-                 a rule for concurrent composition, or a ledger of this process alone",
-                self.label
-            );
-            return Err(JournalError::Unsupported(why).into());
-        }
+        let sequential = self.sequence.is_some();
+        spot.books.check_turns(sequential, &self.label)?;
         if matches!(segment, Segment::Name(name) | Segment::Partition { name, .. } if name.is_empty())
         {
             let what = "a session on a ledger".into();

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use measures::{ChildLoss, Distance as _, FixedRule, Loss, Measure as _, Metric as _, Name};
+use measures::{
+    ChildLoss, Distance as _, FixedRule, Interleaving, Loss, Measure as _, Metric as _, Name,
+};
 use queryable::{AskError, DEFAULT_MESSAGES, Scope, guarded};
 
 use super::{Composition, Parts, Shared};
@@ -30,10 +32,12 @@ pub(super) struct Journaled {
 
 impl<S: Space, R: FixedRule> Parts<S, R> {
     /// How it is opened below an account.
-    pub(super) fn opening(&self, above: Place) -> Result<Opening, OpenError> {
+    pub(super) fn opening(&self, books: &Books, above: Place) -> Result<Opening, OpenError> {
         let what = "a compositor".into();
         let name = self.name.as_ref().filter(|name| !name.is_empty());
         let name = name.ok_or(JournalError::Unnamed { what })?;
+        let sequential = matches!(R::INTERLEAVING, Interleaving::Sequential);
+        books.check_turns(sequential, name)?;
         let terms = guarded(|| self.terms()).map_err(|_| OpenError::RulePanicked {
             account: name.to_string(),
         })?;
@@ -78,7 +82,7 @@ impl<S: Space, R: FixedRule> Parts<S, R> {
     ) -> Result<Composition<S, R>, AskError> {
         let place = self.fused(scope)?;
         let failed = |error: OpenError| AskError::failed(error.to_string());
-        let opening = self.opening(above).map_err(failed)?;
+        let opening = self.opening(books, above).map_err(failed)?;
         let opened = books.open(&opening, |at, past| {
             let mut shared = self.shared(data, place);
             shared.journaled = Some(Journaled {

@@ -211,7 +211,7 @@ impl<S: Space, R: FixedRule> Compositor<S, R> {
         });
         let (reserved, below) = (Arc::clone(&parts), Arc::clone(&parts));
         let reserved = Reserved::new(
-            move |_: &Books, above: Place| below.opening(above),
+            move |books: &Books, above: Place| below.opening(books, above),
             move |data: &Arc<S::Data>, scope, above| reserved.open_on(data, scope, above),
         );
         let open = move |data: &Arc<S::Data>, scope: &mut Scope<'_>| {

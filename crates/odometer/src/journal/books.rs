@@ -105,6 +105,18 @@ impl Books {
         guarded(|| self.0.journal.has_other_writers()).unwrap_or(true)
     }
 
+    /// Turns cannot be ended in another process.
+    pub(crate) fn check_turns(&self, sequential: bool, name: &str) -> Result<(), JournalError> {
+        if !sequential || !self.is_shared() {
+            return Ok(());
+        }
+        let why = format!(
+            "{name} is sequential, and other processes write to this ledger: a turn cannot be ended in another process. Take a \
+             rule for concurrent composition, or a ledger of this process alone"
+        );
+        Err(JournalError::Unsupported(why))
+    }
+
     /// Enters a sitting: until it is left, what is open here is up to date.
     pub(crate) fn enter(&self) -> Result<Entered<'_>, JournalError> {
         let tell = &mut |records: &[Record]| news::tell(self, records);
