@@ -8,6 +8,7 @@ mod compose;
 mod doctor;
 mod explain;
 mod export;
+mod follow;
 mod init;
 mod manual;
 mod report;

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use accountant::AccountantError;
 use ledger::anchor::AnchorError;
 use ledger::export::ExportError;
-use ledger::{LedgerError, OpenStoreError};
+use ledger::{ConnectError, LedgerError, OpenStoreError};
+use odometer::journal::JournalError;
 use thiserror::Error;
 
 /// Why a command did not do what was asked.
@@ -72,12 +73,25 @@ impl CommandError {
 /// Is it the ledger that is wrong, and not the world around it?
 fn distrusted(error: &LedgerError) -> bool {
     match error {
-        LedgerError::Damage(_) | LedgerError::Invalid { .. } | LedgerError::Journal(_) => true,
+        LedgerError::Damage(_) | LedgerError::Invalid { .. } => true,
+        LedgerError::Journal(error) => matches!(error, JournalError::Damaged(_)),
         LedgerError::Open(error) => matches!(error, OpenStoreError::NotALedger { .. }),
         LedgerError::Anchor(error) => !matches!(error, AnchorError::Store(_)),
+        LedgerError::Connect(error) => matches!(error, ConnectError::Version { .. }),
         // Pages that cannot be read are damaged, or the disk is: neither is to be trusted.
         LedgerError::Store(_) => true,
         _ => false,
+    }
+}
+
+impl From<ConnectError> for CommandError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Address | ConnectError::PasswordInAddress => {
+                CommandError::input("--store", error)
+            }
+            other => LedgerError::from(other).into(),
+        }
     }
 }
 

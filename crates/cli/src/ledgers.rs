@@ -11,4 +11,4 @@ pub(crate) use accounts::{Account, Standing, Tree};
 pub(crate) use events::{Event, EventKind};
 pub(crate) use reckoning::{Amount, Reckoning, reckon, share};
 pub use store::StoreArguments;
-pub(crate) use store::{Viewed, in_words, read_anchor};
+pub(crate) use store::{Viewed, Whereabouts, read_anchor};

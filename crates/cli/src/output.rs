@@ -156,6 +156,13 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
+    /// Whoever reads sees everything up to here.
+    pub(crate) fn flush(&mut self) -> Result<(), CommandError> {
+        self.write()?;
+        self.out.flush()?;
+        Ok(())
+    }
+
     /// The rest; where it was written to, and whether there was nothing at all.
     pub(crate) fn end(mut self) -> Result<(&'a mut dyn Write, bool), CommandError> {
         self.write()?;

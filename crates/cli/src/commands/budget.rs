@@ -1,7 +1,6 @@
 //! `odometry budget`: the one command that writes to a ledger that is there.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -10,7 +9,7 @@ use odometer::journal::{BudgetError, Receipt};
 use serde_json::json;
 
 use crate::error::{CommandError, REFUSED};
-use crate::ledgers::{StoreArguments, in_words};
+use crate::ledgers::StoreArguments;
 use crate::output;
 use crate::text::plain;
 
@@ -35,7 +34,7 @@ impl ChangeBudget {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
         // What is not there is not begun, and what is damaged or rolled back is not written to.
         drop(self.store.view()?);
-        let ledger = self.open(&self.store.file()?)?;
+        let ledger = self.store.whereabouts()?.open(self.store.anchor_file())?;
         let old = ledger.budget(&self.path);
         let changed = ledger.change_budget(&self.path, &self.new, &self.reason);
         ledger.close()?;
@@ -62,17 +61,6 @@ impl ChangeBudget {
             Err(BudgetError::Journal(error)) => Err(LedgerError::from(error).into()),
             Err(error) => Err(CommandError::input("budget", error)),
         }
-    }
-
-    fn open(&self, path: &Path) -> Result<Ledger, CommandError> {
-        let opened = match self.store.anchor_file() {
-            Some(anchor) => Ledger::open_anchored(path, anchor),
-            None => Ledger::open(path),
-        };
-        opened.map_err(|error| match error {
-            LedgerError::Open(error) => in_words(error, path),
-            other => other.into(),
-        })
     }
 
     fn tell(

@@ -1,12 +1,13 @@
 //! `odometry charges`.
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use clap::Args;
+use ledger::{LedgerError, WrittenDown};
 use odometer::journal::Place;
 
+use super::follow;
 use crate::error::CommandError;
 use crate::ledgers::{Event, EventKind, StoreArguments, Tree};
 use crate::output::{self, AnswerForm, Lines};
@@ -33,33 +34,41 @@ const HEADER: [&str; 6] = ["record", "account", "what", "key", "loss", "kind"];
 
 impl Charges {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
-        if self.follow {
-            self.store.file()?;
-            return Err(CommandError::input(
-                "--follow",
-                "a ledger in a file belongs to one process at a time, so nothing comes in while it is looked at; \
-                 run `odometry charges --since SEQ` again when that process has ended",
-            ));
-        }
         let viewed = self.store.view()?;
-        let (state, _) = viewed.state()?;
+        if self.follow {
+            follow::is_possible(&viewed)?;
+        }
+        let (mut state, head) = viewed.state()?;
         let account = match &self.path {
             Some(path) => Some(Tree::of(&state)?.at(path)?.place),
             None => None,
         };
-        let mut written = Form::begin(self.form, out)?;
-        let mut failed = Ok(());
-        viewed.ledger.entries(self.since, |entry| {
-            let event = Event::of(&entry, &state);
-            if let Some(event) = wanted(event, account) {
-                failed = written.event(&event);
+        let mut written = Form::begin(self.form, self.follow, out)?;
+        follow::entries(&viewed, self.since, |entry| {
+            // What is written meanwhile is about accounts that are not known yet.
+            if entry.receipt.seq > head.seq {
+                return Ok(());
             }
-            match &failed {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
+            let event = wanted(Event::of(&entry, &state), account);
+            event.map_or(Ok(()), |event| written.event(&event))
         })?;
-        failed?;
+        if self.follow {
+            written.flush()?;
+            follow::forever(&viewed, head, |entry| match entry {
+                Some(entry) => {
+                    if let WrittenDown::Event(record) = &entry.written {
+                        let seq = entry.receipt.seq;
+                        let invalid = |reason| LedgerError::Invalid { seq, reason };
+                        let applied = state.apply(record);
+                        applied.map_err(|error| invalid(error.to_string()))?;
+                    }
+                    let new = entry.receipt.seq >= self.since;
+                    let event = wanted(Event::of(&entry, &state), account).filter(|_| new);
+                    event.map_or(Ok(()), |event| written.event(&event))
+                }
+                None => written.flush(),
+            })?;
+        }
         written.end()?;
         Ok(ExitCode::SUCCESS)
     }
@@ -79,15 +88,28 @@ fn wanted(mut event: Event, account: Option<Place>) -> Option<Event> {
 
 /// The form in which events are written, one by one.
 pub(super) enum Form<'a> {
-    Json { out: &'a mut dyn Write, any: bool },
+    Json {
+        out: &'a mut dyn Write,
+        any: bool,
+        /// One value on each line, and no list: it has no end.
+        endless: bool,
+    },
     Csv(&'a mut dyn Write),
     Table(Lines<'a>),
 }
 
 impl<'a> Form<'a> {
-    pub(super) fn begin(form: AnswerForm, out: &'a mut dyn Write) -> Result<Self, CommandError> {
+    pub(super) fn begin(
+        form: AnswerForm,
+        endless: bool,
+        out: &'a mut dyn Write,
+    ) -> Result<Self, CommandError> {
         Ok(match (form.json, form.csv) {
-            (true, _) => Form::Json { out, any: false },
+            (true, _) => Form::Json {
+                out,
+                any: false,
+                endless,
+            },
             (_, true) => {
                 output::csv(&HEADER, std::iter::empty(), out)?;
                 Form::Csv(out)
@@ -99,8 +121,12 @@ impl<'a> Form<'a> {
     pub(super) fn event(&mut self, event: &Event) -> Result<(), CommandError> {
         let loss = event.loss.clone().unwrap_or_default();
         match self {
-            Form::Json { out, any } => {
+            Form::Json { out, any, endless } => {
                 let event = json_escaped(&event.json().to_string());
+                if *endless {
+                    writeln!(out, "{event}")?;
+                    return Ok(());
+                }
                 write!(out, "{}\n  {event}", if *any { "," } else { "[" })?;
                 *any = true;
             }
@@ -132,9 +158,18 @@ impl<'a> Form<'a> {
         Ok(())
     }
 
+    /// Whoever reads sees everything up to here.
+    fn flush(&mut self) -> Result<(), CommandError> {
+        match self {
+            Form::Json { out, .. } | Form::Csv(out) => out.flush()?,
+            Form::Table(lines) => lines.flush()?,
+        }
+        Ok(())
+    }
+
     pub(super) fn end(self) -> Result<(), CommandError> {
         match self {
-            Form::Json { out, any } => writeln!(out, "{}", if any { "\n]" } else { "[]" })?,
+            Form::Json { out, any, .. } => writeln!(out, "{}", if any { "\n]" } else { "[]" })?,
             Form::Csv(_) => {}
             Form::Table(lines) => {
                 let (out, none) = lines.end()?;

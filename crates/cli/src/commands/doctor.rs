@@ -11,7 +11,7 @@ use ledger::frame::VERSION;
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
-use crate::ledgers::{StoreArguments, Viewed};
+use crate::ledgers::{StoreArguments, Viewed, Whereabouts};
 use crate::output::{self, BOLD};
 use crate::text::plain;
 
@@ -43,9 +43,12 @@ struct Finding {
 
 impl Doctor {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
-        let path = self.store.file()?;
         let viewed = self.store.view()?;
-        let findings = [versions(), records(&viewed)?, anchor(&viewed)?, sync(&path)];
+        let disk = match self.store.whereabouts()? {
+            Whereabouts::File(path) => sync(&path),
+            Whereabouts::Server(_) => server(&viewed),
+        };
+        let findings = [versions(), records(&viewed)?, anchor(&viewed)?, disk];
         if self.json {
             let each = |finding: &Finding| json!({"what": finding.what, "good": finding.good, "words": finding.words});
             let all: Vec<Value> = findings.iter().map(each).collect();
@@ -138,6 +141,23 @@ fn in_words(age: Duration) -> String {
         _ => (minutes / 1440, "days"),
     };
     format!("{number} {unit} old")
+}
+
+/// A server that would lose charges is not even connected to.
+fn server(viewed: &Viewed) -> Finding {
+    let hazards = viewed.ledger.store().hazards();
+    let words: Vec<String> = hazards.iter().map(ToString::to_string).collect();
+    Finding {
+        what: "server",
+        good: hazards.is_empty(),
+        words: match hazards {
+            [] => {
+                "fsync and full_page_writes are on; nothing waits for a standby or passes a network"
+                    .into()
+            }
+            _ => words.join("; "),
+        },
+    }
 }
 
 /// Syncs a file of its own beside the ledger, which is removed again.

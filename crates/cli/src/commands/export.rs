@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::charges::Form;
+use super::follow;
 use crate::error::CommandError;
 use crate::ledgers::{Event, StoreArguments};
 use crate::output::AnswerForm;
@@ -51,21 +51,16 @@ impl Export {
             viewed.ledger.export(out)?;
             return Ok(());
         }
-        let (state, _) = viewed.state()?;
+        let (state, head) = viewed.state()?;
         let form = AnswerForm {
             json: self.json,
             csv: self.csv,
         };
-        let mut written = Form::begin(form, out)?;
-        let mut failed = Ok(());
-        viewed.ledger.entries(0, |entry| {
-            failed = written.event(&Event::of(&entry, &state));
-            match &failed {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
+        let mut written = Form::begin(form, false, out)?;
+        follow::entries(&viewed, 0, |entry| match entry.receipt.seq <= head.seq {
+            true => written.event(&Event::of(&entry, &state)),
+            false => Ok(()),
         })?;
-        failed?;
         written.end()
     }
 }

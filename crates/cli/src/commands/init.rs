@@ -4,11 +4,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use ledger::{Ledger, anchor};
+use ledger::anchor;
 use serde_json::json;
 
 use crate::error::CommandError;
-use crate::ledgers::StoreArguments;
+use crate::ledgers::{StoreArguments, Whereabouts};
 use crate::output;
 use crate::text::plain;
 
@@ -24,21 +24,23 @@ pub struct Init {
 
 impl Init {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
-        let path = self.store.file()?;
-        let place = path.display().to_string();
+        let whereabouts = self.store.whereabouts()?;
+        let place = whereabouts.to_string();
         let anchored = self.store.anchor_file();
-        for taken in [Some(&path), anchored.as_ref()].into_iter().flatten() {
+        let file = match &whereabouts {
+            Whereabouts::File(path) => Some(path),
+            Whereabouts::Server(_) => None,
+        };
+        for taken in [file, anchored.as_ref()].into_iter().flatten() {
             if taken.exists() {
-                let path = taken.display().to_string();
-                let source = std::io::Error::new(
-                    std::io::ErrorKind::AlreadyExists,
-                    "it is there already, and stays as it is",
-                );
-                return Err(CommandError::File { path, source });
+                return Err(there(taken.display().to_string()));
             }
         }
-        let ledger = Ledger::open(&path)?;
+        let ledger = whereabouts.open(None)?;
         let head = ledger.head();
+        if head.seq > 0 {
+            return Err(there(place));
+        }
         if let Some(file) = &anchored {
             let failed = |source| CommandError::File {
                 path: file.display().to_string(),
@@ -57,4 +59,12 @@ impl Init {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn there(path: String) -> CommandError {
+    let source = std::io::Error::new(
+        std::io::ErrorKind::AlreadyExists,
+        "it is there already, and stays as it is",
+    );
+    CommandError::File { path, source }
 }

@@ -1,13 +1,13 @@
 //! `odometry report`.
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::export::create;
+use super::follow;
 use crate::error::CommandError;
 use crate::ledgers::{Event, StoreArguments, Tree};
 use crate::report::{Page, curves};
@@ -27,13 +27,16 @@ impl WriteReport {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
         let viewed = self.store.view()?;
         // A page that is kept says that the books were intact when it was made.
-        let head = viewed.ledger.verify()?;
-        let (state, _) = viewed.state()?;
+        viewed.ledger.verify()?;
+        let (state, head) = viewed.state()?;
         let tree = Tree::of(&state)?;
         let mut events = Vec::new();
-        viewed.ledger.entries(0, |entry| {
-            events.push(Event::of(&entry, &state));
-            ControlFlow::Continue(())
+        follow::entries(&viewed, 0, |entry| {
+            // Others may be writing: this is the page up to here.
+            if entry.receipt.seq <= head.seq {
+                events.push(Event::of(&entry, &state));
+            }
+            Ok(())
         })?;
         let curves = curves(&viewed, &tree, head.seq)?;
         let page = Page {

@@ -4,10 +4,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
+use odometer::journal::Receipt;
 use serde_json::{Value, json};
 
+use super::follow;
 use crate::error::CommandError;
-use crate::ledgers::{Account, Amount, StoreArguments, Tree};
+use crate::ledgers::{Account, Amount, StoreArguments, Tree, Viewed};
 use crate::output::{self, BOLD, bar, columns};
 use crate::text::plain;
 
@@ -16,6 +18,9 @@ use crate::text::plain;
 pub struct Show {
     /// Only this account and those below it
     path: Option<String>,
+    /// Show it again whenever something was charged (on a server only)
+    #[arg(long, short)]
+    follow: bool,
     #[command(flatten)]
     store: StoreArguments,
     /// Answer in JSON; losses are exact text
@@ -26,6 +31,26 @@ pub struct Show {
 impl Show {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
         let viewed = self.store.view()?;
+        if !self.follow {
+            self.once(&viewed, out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        follow::is_possible(&viewed)?;
+        let head = self.once(&viewed, out)?;
+        out.flush()?;
+        follow::forever(&viewed, head, |entry| match entry {
+            Some(_) => Ok(()),
+            None => {
+                writeln!(out)?;
+                self.once(&viewed, out)?;
+                Ok(out.flush()?)
+            }
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The tree as it is now, and its last record.
+    fn once(&self, viewed: &Viewed, out: &mut dyn Write) -> Result<Receipt, CommandError> {
         let (state, head) = viewed.state()?;
         let tree = Tree::of(&state)?;
         let accounts = match &self.path {
@@ -37,28 +62,30 @@ impl Show {
             let answer =
                 json!({"store": viewed.place, "head": head.to_string(), "accounts": accounts});
             output::json(&answer, out)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        if accounts.is_empty() {
+        } else if accounts.is_empty() {
             writeln!(out, "{}: no account was opened yet.", plain(&viewed.place))?;
-            return Ok(ExitCode::SUCCESS);
+        } else {
+            table(accounts, out)?;
+            writeln!(out, "Up to record {}.", head.seq)?;
         }
-        let top = accounts[0].depth;
-        let rows: Vec<Vec<String>> = accounts.iter().map(|account| row(account, top)).collect();
-        let header = [
-            "account",
-            "",
-            "spent",
-            "budget",
-            "left",
-            "launches",
-            "counted in",
-        ];
-        write!(out, "{}", columns(&header, &rows))?;
-        footer(accounts, out)?;
-        writeln!(out, "Up to record {}.", head.seq)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(head)
     }
+}
+
+fn table(accounts: &[Account], out: &mut dyn Write) -> Result<(), CommandError> {
+    let top = accounts[0].depth;
+    let rows: Vec<Vec<String>> = accounts.iter().map(|account| row(account, top)).collect();
+    let header = [
+        "account",
+        "",
+        "spent",
+        "budget",
+        "left",
+        "launches",
+        "counted in",
+    ];
+    write!(out, "{}", columns(&header, &rows))?;
+    footer(accounts, out)
 }
 
 fn row(account: &Account, top: usize) -> Vec<String> {

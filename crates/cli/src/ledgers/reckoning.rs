@@ -103,10 +103,11 @@ impl Question<'_> {
 
     fn within<R: FilterRule>(&self, rule: &R, budget: &str) -> Result<Reckoning, JournalError> {
         let tally = self.tally(rule)?;
-        let budget = read::<TotalLoss<R>>(budget)?;
+        let no_budget = || JournalError::Damaged(format!("{budget} is no budget"));
+        let budget = TotalLoss::<R>::read(budget).ok_or_else(no_budget)?;
         let gate = match rule.open(&budget) {
             Ok(gate) => gate,
-            Err(error) => return Err(JournalError::Unsupported(error.to_string())),
+            Err(error) => return Err(JournalError::Damaged(error.to_string())),
         };
         let left = rule.remaining(&gate, &tally);
         Ok(Reckoning {

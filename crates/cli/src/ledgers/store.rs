@@ -1,9 +1,12 @@
 //! Which ledger is looked at, and what is said if it cannot be.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ledger::{LedgerError, LedgerReader, OpenStoreError, Store, Untouched, anchor};
+use ledger::{
+    Ledger, LedgerError, LedgerReader, OpenStoreError, Postgres, Store, Untouched, anchor,
+};
 use odometer::journal::{Receipt, State};
 
 use super::{holder, progress::Watched};
@@ -18,6 +21,22 @@ pub struct StoreArguments {
     /// Refuse a ledger that is older than this anchor; without it, what ODOMETRY_ANCHOR says
     #[arg(long, short, value_name = "FILE")]
     anchor: Option<PathBuf>,
+}
+
+/// Where a ledger is.
+pub(crate) enum Whereabouts {
+    File(PathBuf),
+    /// Its address has no password in it: such an address is refused.
+    Server(String),
+}
+
+impl fmt::Display for Whereabouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Whereabouts::File(path) => path.display().fmt(f),
+            Whereabouts::Server(address) => f.write_str(address),
+        }
+    }
 }
 
 /// A ledger that is looked at.
@@ -40,16 +59,13 @@ impl StoreArguments {
         })
     }
 
-    /// The file of an embedded ledger.
-    pub(crate) fn file(&self) -> Result<PathBuf, CommandError> {
+    /// Where the ledger is.
+    pub(crate) fn whereabouts(&self) -> Result<Whereabouts, CommandError> {
         let place = self.place()?;
-        match is_address(&place) {
-            false => Ok(PathBuf::from(place)),
-            true => Err(CommandError::input(
-                "--store",
-                "this build of odometry reads ledgers in files only, not those on a PostgreSQL server",
-            )),
-        }
+        Ok(match is_address(&place) {
+            true => Whereabouts::Server(place),
+            false => Whereabouts::File(PathBuf::from(place)),
+        })
     }
 
     /// What was written after `--anchor`, or in the environment.
@@ -60,9 +76,14 @@ impl StoreArguments {
 
     /// Opens the ledger to look at it, and compares it with its anchor, if one was given.
     pub(crate) fn view(&self) -> Result<Viewed, CommandError> {
-        let path = self.file()?;
-        let store = Untouched::open(&path).map_err(|error| in_words(error, &path))?;
-        let ledger = LedgerReader::on(Box::new(Watched::new(Box::new(store) as Box<dyn Store>)?));
+        let whereabouts = self.whereabouts()?;
+        let store: Box<dyn Store> = match &whereabouts {
+            Whereabouts::File(path) => {
+                Box::new(Untouched::open(path).map_err(|error| in_words(error, path))?)
+            }
+            Whereabouts::Server(address) => Box::new(Postgres::connect(address)?),
+        };
+        let ledger = LedgerReader::on(Box::new(Watched::new(store)?));
         let anchor = match self.anchor_file() {
             Some(file) => {
                 let anchor = read_anchor(&file)?;
@@ -71,16 +92,38 @@ impl StoreArguments {
             }
             None => None,
         };
-        let place = path.display().to_string();
         Ok(Viewed {
             ledger,
-            place,
+            place: whereabouts.to_string(),
             anchor,
         })
     }
 }
 
+impl Whereabouts {
+    /// Opens the ledger to write to it. What is not there is begun.
+    pub(crate) fn open(&self, anchor: Option<PathBuf>) -> Result<Ledger, CommandError> {
+        let opened = match (self, anchor) {
+            (Whereabouts::File(path), Some(anchor)) => Ledger::open_anchored(path, anchor),
+            (Whereabouts::File(path), None) => Ledger::open(path),
+            (Whereabouts::Server(address), Some(anchor)) => {
+                Ledger::connect_anchored(address, anchor)
+            }
+            (Whereabouts::Server(address), None) => Ledger::connect(address),
+        };
+        opened.map_err(|error| match (error, self) {
+            (LedgerError::Open(error), Whereabouts::File(path)) => in_words(error, path),
+            (other, _) => other.into(),
+        })
+    }
+}
+
 impl Viewed {
+    /// Is it on a server, so that others write to it while it is looked at?
+    pub(crate) fn is_live(&self) -> bool {
+        self.ledger.store().has_other_writers()
+    }
+
     /// What everything amounts to, from the last checkpoint on, and the last record.
     pub(crate) fn state(&self) -> Result<(State, Receipt), CommandError> {
         Ok(self.ledger.state()?)
@@ -101,13 +144,13 @@ pub(crate) fn read_anchor(path: &Path) -> Result<Receipt, CommandError> {
 }
 
 fn is_address(place: &str) -> bool {
-    ["postgres://", "postgresql://"]
+    ["postgres://", "postgresql://", "host="]
         .iter()
         .any(|scheme| place.starts_with(scheme))
 }
 
 /// Says by whom a ledger is in use.
-pub(crate) fn in_words(error: OpenStoreError, path: &Path) -> CommandError {
+fn in_words(error: OpenStoreError, path: &Path) -> CommandError {
     match error {
         OpenStoreError::InUse { path: place } => CommandError::InUse {
             path: place,

@@ -48,6 +48,9 @@ pub(crate) fn curves(viewed: &Viewed, tree: &Tree, last: u64) -> Result<Vec<Curv
     let (mut state, mut wrong) = (State::new(), None);
     viewed.ledger.entries(0, |entry| {
         let seq = entry.receipt.seq;
+        if seq > last {
+            return ControlFlow::Break(());
+        }
         let mut look = || -> Result<(), CommandError> {
             if let WrittenDown::Event(record) = &entry.written {
                 let invalid = |reason| LedgerError::Invalid { seq, reason };
