@@ -20,6 +20,7 @@ mod journal;
 mod keys;
 mod log;
 mod opened;
+mod options;
 mod problem;
 mod reader;
 mod replay;
@@ -34,6 +35,7 @@ pub use embedded::Embedded;
 pub use error::LedgerError;
 pub use log::{CommitError, Log, Ticket};
 pub use opened::Ledger;
+pub use options::LedgerOptions;
 pub use problem::OpenStoreError;
 pub use reader::{LedgerEntry, LedgerReader, WrittenDown};
 #[cfg(feature = "postgres")]

@@ -10,14 +10,13 @@ use odometer::journal::{Books, JournalError, Receipt, State};
 
 use crate::{
     anchor, codec,
-    embedded::Embedded,
     error::LedgerError,
     export::{self, ExportError},
     frame::{Kind, Unchained},
-    journal::Writer,
     keys::Keys,
     log::Log,
-    replay::{self, Replayed},
+    options::LedgerOptions,
+    replay,
     sittings::Sittings,
     store::{Hazard, Store},
     sync::{Mutex, lock},
@@ -57,9 +56,41 @@ pub(crate) struct Inner {
     /// Locked before the log is, and never while something is waited for.
     pub(crate) book: Mutex<Book>,
     /// Locked while it is written: two writers would mix their lines, or the older one would come last.
-    anchor: Option<Mutex<PathBuf>>,
+    pub(crate) anchor: Option<Mutex<Anchoring>>,
     /// If other processes write, too: nothing is staged but in one of these.
     pub(crate) sittings: Option<Sittings>,
+}
+
+/// A receipt that is kept elsewhere.
+pub(crate) struct Anchoring {
+    pub(crate) path: PathBuf,
+    /// After how many records it is written again.
+    pub(crate) every: u64,
+    /// The number of the record that it is of.
+    pub(crate) written: u64,
+}
+
+impl Anchoring {
+    fn write(&mut self, head: &Receipt) -> io::Result<()> {
+        anchor::write(&self.path, head)?;
+        self.written = head.seq;
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Writes the anchor again, if it is far behind; something was just made durable, and nothing is locked. If that fails, the
+    /// charge stands all the same: the next one tries again, and so does whoever closes the ledger.
+    pub(crate) fn anchor_if_due(&self) {
+        if let Some(anchor) = &self.anchor
+            && let Ok(mut anchoring) = anchor.try_lock()
+        {
+            let head = self.log.head();
+            if head.seq >= anchoring.written.saturating_add(anchoring.every) {
+                let _ = anchoring.write(&head);
+            }
+        }
+    }
 }
 
 /// What has been staged so far amounts to this.
@@ -74,18 +105,17 @@ pub(crate) struct Book {
 const MANY: u64 = 10_000;
 
 impl Ledger {
-    /// Opens the ledger in this file, or begins one if there is no such file. Everything since the last checkpoint is
-    /// replayed, and its chain is checked.
+    /// Opens the ledger in this file, or begins one if there is no such file. Everything is replayed, its chain is checked, and
+    /// every checkpoint is compared with the records before it. [`LedgerOptions`] has ways that are quicker.
     ///
     /// # Errors
     /// [`LedgerError`]: the file is in use, is no ledger, is damaged, was written by a newer program.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LedgerError> {
-        Self::on(Box::new(Embedded::open(path)?), None)
+        LedgerOptions::new().open(path)
     }
 
     /// The same, with an anchor in another file, which should be on another machine: a ledger that is older than it is
-    /// refused. It is written when the ledger is opened and closed, at every checkpoint, and by
-    /// [`write_anchor`](Self::write_anchor). No such file is no anchor yet.
+    /// refused, and a checkpoint that it covers is believed. See [`LedgerOptions::anchored`].
     ///
     /// # Errors
     /// [`LedgerError`]; [`LedgerError::Anchor`] if an old copy was put back.
@@ -93,9 +123,7 @@ impl Ledger {
         path: impl AsRef<Path>,
         anchor: impl Into<PathBuf>,
     ) -> Result<Self, LedgerError> {
-        let ledger = Self::on(Box::new(Embedded::open(path)?), Some(anchor.into()))?;
-        ledger.write_anchor()?;
-        Ok(ledger)
+        LedgerOptions::new().anchored(anchor).open(path)
     }
 
     /// Opens the ledger in another store, which has been begun, and checks it against an anchor in this file.
@@ -103,28 +131,15 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`].
     pub fn on(store: Box<dyn Store>, anchor: Option<PathBuf>) -> Result<Self, LedgerError> {
-        if let Some(path) = &anchor
-            && let Some(anchor) = anchor::read(path).map_err(|error| at(path, &error))?
-        {
-            anchor::check(&*store, &anchor)?;
+        let options = LedgerOptions::new();
+        match anchor {
+            Some(anchor) => options.anchored(anchor).on(store),
+            None => options.on(store),
         }
-        let Replayed { state, head, since } = replay::from_checkpoint(&*store)?;
-        let book = Book {
-            state,
-            keys: Keys::default(),
-            since,
-        };
-        let sittings = store.has_other_writers().then(Sittings::new);
-        let inner = Arc::new(Inner {
-            sittings,
-            log: Log::after(head, store),
-            book: Mutex::new(book),
-            anchor: anchor.map(Mutex::new),
-        });
-        Ok(Self {
-            books: Books::new(Writer(inner.clone())),
-            inner,
-        })
+    }
+
+    pub(crate) fn new(inner: Arc<Inner>, books: Books) -> Self {
+        Self { inner, books }
     }
 
     /// What sessions are opened on: [`Odometer::filter_on`](odometer::Odometer::filter_on) and
@@ -199,12 +214,19 @@ impl Ledger {
     /// [`LedgerError::AnchorFile`].
     pub fn write_anchor(&self) -> Result<(), LedgerError> {
         match &self.inner.anchor {
-            Some(path) => {
-                let path = lock(path);
-                anchor::write(&*path, &self.head()).map_err(|error| at(&path, &error))
+            Some(anchor) => {
+                let mut anchoring = lock(anchor);
+                let written = anchoring.write(&self.head());
+                written.map_err(|error| at(&anchoring.path, &error))
             }
             None => Ok(()),
         }
+    }
+
+    /// How many durable records there are behind the anchor, if there is one: what a rollback could take away unnoticed.
+    pub fn unanchored(&self) -> Option<u64> {
+        let written = lock(self.inner.anchor.as_ref()?).written;
+        Some(self.head().seq.saturating_sub(written))
     }
 
     /// Writes all durable records to a plain file, and checks their chain on the way.
@@ -231,7 +253,7 @@ impl Ledger {
     }
 }
 
-fn at(path: &Path, error: &io::Error) -> LedgerError {
+pub(crate) fn at(path: &Path, error: &io::Error) -> LedgerError {
     LedgerError::AnchorFile {
         path: path.display().to_string(),
         reason: error.to_string(),

@@ -3,8 +3,8 @@
 use measures::{Form, Name};
 use odometer::Description;
 use odometer::journal::{
-    AccountTerms, Journal, JournalError, Key, Memory, OpenedPlace, Opening, Past, Path, Place,
-    Posted, Posting, Record, Relation, Segment, Settlement, State, Terms,
+    AccountTerms, Journal, JournalError, Key, MAX_PLACE_DEPTH, Memory, OpenedPlace, Opening, Past,
+    Path, Place, Posted, Posting, Record, Relation, Segment, Settlement, State, Terms,
 };
 
 fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
@@ -181,4 +181,47 @@ fn paths_are_read_as_one_thing_only() {
         .map(|path| Path::new(path.clone()).to_string())
         .collect();
     assert_eq!(texts.len(), paths.len(), "{texts:?}");
+}
+
+/// Somebody who opens one place below another, again and again.
+#[test]
+fn places_are_neither_endlessly_many_nor_endlessly_deep() {
+    let mut state = State::new();
+    let below = |parent: Option<Place>, name: &str, quota: u32| {
+        let mut opening = account(parent, name, "1");
+        if let Terms::Account(terms) = &mut opening.terms {
+            terms.quota = quota;
+        }
+        Record::Open(opening)
+    };
+    let mut place = state.apply(&below(None, "deep", u32::MAX)).unwrap();
+    for depth in 1..MAX_PLACE_DEPTH {
+        let next = below(place, "deeper", u32::MAX);
+        state
+            .room_for(&next)
+            .unwrap_or_else(|error| panic!("{depth}: {error}"));
+        place = state.apply(&next).unwrap();
+    }
+    let next = below(place, "deeper", u32::MAX);
+    assert!(matches!(
+        state.room_for(&next),
+        Err(JournalError::Full { .. })
+    ));
+    // What was written down is taken all the same.
+    assert!(state.apply(&next).is_ok());
+
+    let few = state.apply(&below(None, "few", 2)).unwrap();
+    let one = state.apply(&below(few, "one", 10)).unwrap();
+    state.room_for(&below(one, "two", 10)).unwrap();
+    state.apply(&below(one, "two", 10)).unwrap();
+    for parent in [few, one] {
+        let error = state.room_for(&below(parent, "three", 10)).unwrap_err();
+        assert!(
+            error.to_string().contains("few has 2 places below it"),
+            "{error}"
+        );
+    }
+    state.room_for(&below(None, "another", 1)).unwrap();
+    let again: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+    assert!(again.room_for(&below(one, "three", 10)).is_err());
 }

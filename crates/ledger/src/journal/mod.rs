@@ -114,6 +114,7 @@ impl Inner {
         record: &Record,
     ) -> Result<(Ticket, Option<Place>), JournalError> {
         book.state.check(record).map_err(damaged)?;
+        book.state.room_for(record)?;
         let ticket = self.log.stage(draft)?;
         book.since += 1;
         // Checked, so it fits.
@@ -234,6 +235,7 @@ impl Draft for Drafted {
         let never = || JournalError::Damaged("a draft was not staged".into());
         let (ticket, opened) = self.staged.as_ref().ok_or_else(never)?;
         let receipt = self.inner.log.wait(ticket)?;
+        self.inner.anchor_if_due();
         Ok(Written {
             receipt,
             opened: *opened,

@@ -96,7 +96,8 @@ impl Log {
             }
         }
         let damaged = |Invalid(why)| JournalError::Damaged(why);
-        self.state.check(record).map_err(damaged)
+        self.state.check(record).map_err(damaged)?;
+        self.state.room_for(record)
     }
 
     fn taken(&self, key: &str, seq: u64, record: &Record) -> JournalError {

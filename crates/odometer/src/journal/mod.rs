@@ -13,6 +13,7 @@ mod memory;
 mod news;
 mod path;
 mod record;
+mod room;
 mod state;
 mod terms;
 
@@ -25,6 +26,7 @@ pub use self::{
         AccountTerms, CompositorTerms, Guarantee, NewBudget, Opening, PartitionTerms, Place,
         Posted, Posting, Record, Relation, Settlement, Step, Terms,
     },
+    room::MAX_PLACE_DEPTH,
     state::{Invalid, Past, Run, State},
 };
 pub(crate) use self::{

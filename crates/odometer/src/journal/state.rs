@@ -23,6 +23,8 @@ use crate::{
 #[serde(try_from = "Vec<Known>", into = "Vec<Known>")]
 pub struct State {
     places: Vec<Known>,
+    /// How many places there are below each, however deep.
+    pub(super) descendants: Vec<u32>,
     below: HashMap<Option<Place>, HashMap<Segment, Place>>,
 }
 
@@ -285,7 +287,13 @@ impl State {
         let place = Place(self.places.len() as u32);
         let siblings = self.below.entry(known.opening.parent).or_default();
         siblings.insert(known.opening.segment.clone(), place);
+        let mut above = known.opening.parent;
+        while let Some(next) = above {
+            self.descendants[next.0 as usize] += 1;
+            above = self.places[next.0 as usize].opening.parent;
+        }
         self.places.push(known);
+        self.descendants.push(0);
         place
     }
 }
