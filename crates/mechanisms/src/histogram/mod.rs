@@ -2,8 +2,9 @@
 //!
 //! It is built from a counter, monitors and Laplace comparisons, as a [composite](continual::composite): the type checker
 //! sees to it that rows flow into parts only. A row is in one interval, so that one monitor, one comparison and one step of
-//! the counter see it: three slots of [`PureParallel`], however many intervals there are. It is charged once.
+//! the counter see it: three slots of [`ApproximateParallel`], however many intervals there are. It is charged once.
 
+mod counting;
 mod parts;
 mod running;
 mod statistic;
@@ -13,25 +14,26 @@ mod tests;
 use std::sync::Arc;
 
 use continual::{
-    PureParallel, StreamMessage,
+    ApproximateParallel, StreamMessage,
     composite::CompositeMechanism,
     streams::{Continual, Streams, Updates},
 };
 use dashu_ratio::RBig;
-use exact::Round;
-use measures::{Epsilon, MapError, PrivacyMap, PureDp};
+use exact::{Exact, Round, search::Least};
+use measures::{MapError, Measure};
 use queryable::Machine;
 
-pub use self::statistic::Statistic;
+pub use self::{counting::CountingNoise, statistic::Statistic};
 use self::{
     parts::{Losses, Noises},
     running::Running,
 };
 use crate::{
+    calibrate::SCALE_BITS,
     counter::Counter,
     error::BuildError,
     parameter::{self, Parameter, positive},
-    samplers::DiscreteLaplace,
+    samplers::{DiscreteGaussian, DiscreteLaplace},
     sparse::{Sensitivity, SparseVector},
 };
 
@@ -67,11 +69,11 @@ pub type RowMessage = StreamMessage<Vec<bool>, ()>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Histogram {
+pub struct Histogram<N = DiscreteLaplace> {
     dimensions: usize,
     horizon: u64,
     statistic: Statistic,
-    noises: Arc<Noises>,
+    noises: Arc<Noises<N>>,
     losses: Arc<Losses>,
     margins: Margins,
 }
@@ -88,20 +90,12 @@ impl Histogram {
         horizon: u64,
         statistic: Statistic,
     ) -> Result<Self, BuildError> {
-        let epsilon = parameter::loss("ε", epsilon)?;
-        if dimensions == 0 {
-            return Err(BuildError::Empty {
-                what: "the columns",
-            });
-        }
-        // Rounded down, so that three of them are no more than ε.
-        let third = epsilon.split(3);
-        let rate = positive("ε", &third)?;
+        let third = third_of(epsilon, dimensions)?;
         let levels = u64::from(horizon.checked_ilog2().unwrap_or(0)) + 1;
         let blocks = RBig::from(levels) * RBig::from(dimensions as u64);
-        let counter = Counter::new(horizon, DiscreteLaplace::new(blocks / &rate)?)?;
-        let monitor = SparseVector::for_epsilon(&third, Sensitivity::UNIT, 1)?;
-        let comparison = DiscreteLaplace::new(RBig::ONE / rate)?;
+        let noise = DiscreteLaplace::new(blocks / positive("ε", &third)?)?;
+        let (monitor, comparison) = watching(&third)?;
+        let counter = Counter::new(horizon, noise)?;
         Self::with_noise(counter, monitor, comparison, dimensions, statistic)
     }
 
@@ -117,17 +111,114 @@ impl Histogram {
         dimensions: usize,
         statistic: Statistic,
     ) -> Result<Self, BuildError> {
-        if dimensions == 0 {
-            return Err(BuildError::Empty {
-                what: "the columns",
-            });
+        let noises = Noises {
+            counter,
+            monitor,
+            comparison,
+        };
+        Self::of(noises, &Exact::ZERO, dimensions, statistic)
+    }
+}
+
+impl Histogram<DiscreteGaussian> {
+    /// The same with a loss of at most (ε, δ): the counter has Gaussian noise, and all of δ. With many columns it is the
+    /// better one: its error grows with their root.
+    ///
+    /// ```
+    /// use odometry::mechanisms::histogram::{Histogram, Statistic};
+    /// let pure = Histogram::for_epsilon("1", 100, 100_000, Statistic::Largest)?;
+    /// let gaussian = Histogram::for_approx("1", "1e-6", 100, 100_000, Statistic::Largest)?;
+    /// assert!(gaussian.loss().epsilon() <= &"1".parse()?);
+    /// assert!(gaussian.accuracy(0.05) < 0.5 * pure.accuracy(0.05));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildError`] if ε, δ, the columns or the horizon is zero, or δ is one and more.
+    pub fn for_approx(
+        epsilon: impl Parameter,
+        delta: impl Parameter,
+        dimensions: usize,
+        horizon: u64,
+        statistic: Statistic,
+    ) -> Result<Self, BuildError> {
+        let (third, delta) = (third_of(epsilon, dimensions)?, parameter::loss("δ", delta)?);
+        let (monitor, comparison) = watching(&third)?;
+        let counter = |variance: &Exact| Counter::new(horizon, DiscreteGaussian::new(variance)?);
+        counter(&Exact::ONE)?; // whatever is wrong with the horizon
+        let fits = |variance: &Exact| {
+            let counter = counter(variance).ok();
+            let row = counter.and_then(|one| CountingNoise::row(&one, dimensions, &delta).ok());
+            row.is_some_and(|row| *row.epsilon() <= third)
+        };
+        let Least::Found(variance) = Exact::least(SCALE_BITS, 0, fits) else {
+            let demand = "above 0 and below 1, so that some noise is enough";
+            return Err(BuildError::out_of_range("δ", demand, delta));
+        };
+        Self::with_gaussian_noise(
+            counter(&variance)?,
+            &delta,
+            monitor,
+            comparison,
+            dimensions,
+            statistic,
+        )
+    }
+
+    /// With these parts, as [`with_noise`](Histogram::with_noise); the counter's loss is taken at this δ.
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`] without columns; [`BuildError::OutOfRange`] for a δ of one and more.
+    pub fn with_gaussian_noise(
+        counter: Counter<DiscreteGaussian>,
+        delta: &Exact,
+        monitor: SparseVector,
+        comparison: DiscreteLaplace,
+        dimensions: usize,
+        statistic: Statistic,
+    ) -> Result<Self, BuildError> {
+        if *delta >= Exact::ONE {
+            return Err(BuildError::out_of_range("δ", "below 1", delta));
         }
         let noises = Noises {
             counter,
             monitor,
             comparison,
         };
-        let losses = noises.losses(dimensions).map_err(|_: MapError| {
+        Self::of(noises, delta, dimensions, statistic)
+    }
+}
+
+/// A third of ε, rounded down, so that three of them are no more than ε.
+fn third_of(epsilon: impl Parameter, dimensions: usize) -> Result<Exact, BuildError> {
+    if dimensions == 0 {
+        return Err(NO_COLUMNS);
+    }
+    Ok(parameter::loss("ε", epsilon)?.split(3))
+}
+
+const NO_COLUMNS: BuildError = BuildError::Empty {
+    what: "the columns",
+};
+
+/// A monitor and a comparison of this loss each.
+fn watching(each: &Exact) -> Result<(SparseVector, DiscreteLaplace), BuildError> {
+    let rate = positive("ε", each)?;
+    let monitor = SparseVector::for_epsilon(each, Sensitivity::UNIT, 1)?;
+    Ok((monitor, DiscreteLaplace::new(RBig::ONE / rate)?))
+}
+
+impl<N: CountingNoise> Histogram<N> {
+    fn of(
+        noises: Noises<N>,
+        delta: &Exact,
+        dimensions: usize,
+        statistic: Statistic,
+    ) -> Result<Self, BuildError> {
+        if dimensions == 0 {
+            return Err(NO_COLUMNS);
+        }
+        let losses = noises.losses(dimensions, delta).map_err(|_: MapError| {
             BuildError::out_of_range("the columns", "few enough for a finite loss", dimensions)
         })?;
         let histogram = Self {
@@ -149,21 +240,16 @@ impl Histogram {
     }
 
     /// The loss between streams that differ in one row. Rounded up.
-    pub fn loss(&self) -> Epsilon {
-        let Losses {
-            counter,
-            monitor,
-            comparison,
-        } = &*self.losses;
-        Epsilon::new(&(counter.value() + monitor.value()) + comparison.value())
+    pub fn loss(&self) -> <N::Whole as Measure>::Loss {
+        N::whole(self.losses.whole())
     }
 
     /// With probability at least `1 − β`, in all steps: the two noises of a monitor's comparison are together within the
     /// first number, the noise of a Laplace comparison within the second, and every total of the counter within the third.
     ///
-    /// Noise of scale `s` is beyond `x` with probability at most `2e^(−x/s)`, one-sided or not, and its moments are at most
-    /// those of the continuous one, so that \[CSS11\] Cor 2.9 bounds the sum of a counter's blocks. Each of the four
-    /// kinds of noise gets β/4, shared among the horizon's steps (and the columns).
+    /// Laplace noise of scale `s` is beyond `x` with probability at most `2e^(−x/s)`, one-sided or not; the sum of a counter's
+    /// blocks is as far out as its [noise](CountingNoise) says. Each of the four kinds of noise gets β/4, shared among the
+    /// horizon's steps (and the columns).
     fn noise_within(&self, beta: f64) -> [f64; 3] {
         let steps = self.horizon as f64;
         let scale = |noise: &DiscreteLaplace| 1.0 / noise.loss_per_unit().to_f64(Round::Down);
@@ -171,11 +257,10 @@ impl Histogram {
         let [threshold, query] = self.noises.monitor.scales();
         let log = (8.0 * steps * self.dimensions as f64 / beta).ln();
         let blocks = self.noises.counter.most_blocks() as f64;
-        let spread = scale(self.noises.counter.noise()) * blocks.sqrt().max(log.sqrt());
         [
             (threshold + query) * (8.0 * steps / beta).ln(),
             tail(&self.noises.comparison),
-            spread * (8.0 * log).sqrt(),
+            self.noises.counter.noise().spread(blocks, log),
         ]
     }
 
@@ -195,7 +280,8 @@ impl Histogram {
     /// Let `a`, `ξ`, `κ` bound the noises. What is published is at most `κ` above. After an interval that ended with a
     /// comparison above, the truth was more than `threshold − 2ξ − κ`; while the next monitor says no, it is below
     /// `threshold + γ + a + κ`; and what is published was `κ` off. After one that ended with a comparison below, or before
-    /// the first, it is less. Together `γ + a + 2ξ + 3κ`, which is of order `d·ln^1.5(T)·ln(dT/β)/ε`.
+    /// the first, it is less. Together `γ + a + 2ξ + 3κ`, which is of order `d·ln^1.5(T)·ln(dT/β)/ε`, or with
+    /// Gaussian noise `√d·ln(T)·√(ln(dT/β)·ln(1/δ))/ε` and `ln(T/β)/ε`.
     pub fn accuracy(&self, beta: f64) -> f64 {
         let [monitor, comparison, counter] = self.noise_within(beta);
         let step = self.margins_for(beta).step as f64;
@@ -203,7 +289,7 @@ impl Histogram {
     }
 
     /// The continual mechanism. After the horizon's last row it takes no more.
-    pub fn machine(&self) -> impl Machine<Query = RowMessage, Answer = i64> + use<> {
+    pub fn machine(&self) -> impl Machine<Query = RowMessage, Answer = i64> + use<N> {
         let catalogue = self
             .noises
             .catalogue(&self.losses, self.dimensions, self.statistic);
@@ -214,18 +300,13 @@ impl Histogram {
         Running::new(self.dimensions, self.horizon, self.statistic, self.margins)
     }
 
-    fn slots(&self) -> PureParallel {
-        let Losses {
-            counter,
-            monitor,
-            comparison,
-        } = &*self.losses;
-        PureParallel::new(vec![counter.clone(), monitor.clone(), comparison.clone()])
+    fn slots(&self) -> ApproximateParallel {
+        self.losses.allowance()
     }
 
-    /// The same as a measurement, for accounts. Distances count the rows that differ.
-    pub fn continual(&self) -> Continual<Updates, PureDp, RowMessage, i64> {
-        let (histogram, map) = (self.clone(), PrivacyMap::linear(PureDp, self.loss()));
+    /// The same as a measurement, for accounts. Distances count the rows that differ; with Gaussian noise, at most one may.
+    pub fn continual(&self) -> Continual<Updates, N::Whole, RowMessage, i64> {
+        let (histogram, map) = (self.clone(), N::whole_map(self.losses.whole()));
         Streams::with(Updates)
             .measurement("continual histogram", map, move || histogram.machine())
             .with_parameter("columns", self.dimensions)

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use continual::{Catalogue, Certified, EventLevel};
+use continual::{ApproximateParallel, Catalogue, Certified, EventLevel};
 use dashu_int::IBig;
 use exact::Exact;
-use measures::{Epsilon, MapError};
+use measures::{Epsilon, EpsilonDelta, MapError};
 use queryable::{AskError, Fixed, Machine, Scope, machine, once};
 
-use super::Statistic;
+use super::{CountingNoise, Statistic};
 use crate::{
     counter::Counter,
     monitor::{Monitor, RowUpdate},
@@ -44,27 +44,40 @@ impl Fixed for Query {}
 impl Fixed for Answer {}
 
 /// The noise of all parts.
-pub(super) struct Noises {
-    pub(super) counter: Counter<DiscreteLaplace>,
+pub(super) struct Noises<N> {
+    pub(super) counter: Counter<N>,
     pub(super) monitor: SparseVector,
     pub(super) comparison: DiscreteLaplace,
 }
 
 /// What one row can cost in each part.
 pub(super) struct Losses {
-    pub(super) counter: Epsilon,
-    pub(super) monitor: Epsilon,
-    pub(super) comparison: Epsilon,
+    pub(super) counter: EpsilonDelta,
+    pub(super) monitor: EpsilonDelta,
+    pub(super) comparison: EpsilonDelta,
 }
 
-impl Noises {
-    /// A row moves every column by one at the most: the counter at L1 distance `dimensions`, the others at distance 1.
-    pub(super) fn losses(&self, dimensions: usize) -> Result<Losses, MapError> {
-        let distance = Exact::from(u64::try_from(dimensions).unwrap_or(u64::MAX));
+impl Losses {
+    /// Of all parts together.
+    pub(super) fn whole(&self) -> EpsilonDelta {
+        self.allowance().basic()
+    }
+
+    /// A slot for each kind of part; only the counter has δ, and there is one.
+    pub(super) fn allowance(&self) -> ApproximateParallel {
+        let slots = [&self.counter, &self.monitor, &self.comparison];
+        let slots = slots.map(|slot| Epsilon::new(slot.epsilon().clone()));
+        ApproximateParallel::new(slots.into(), self.counter.delta().clone())
+    }
+}
+
+impl<N: CountingNoise> Noises<N> {
+    /// A row moves every column by one at the most, and the statistic, too. The counter may have this δ.
+    pub(super) fn losses(&self, dimensions: usize, delta: &Exact) -> Result<Losses, MapError> {
         Ok(Losses {
-            counter: self.counter.map().loss(&distance)?,
-            monitor: self.monitor.loss(Sensitivity::UNIT),
-            comparison: Epsilon::new(self.comparison.loss_per_unit()),
+            counter: N::row(&self.counter, dimensions, delta)?,
+            monitor: self.monitor.loss(Sensitivity::UNIT).into(),
+            comparison: Epsilon::new(self.comparison.loss_per_unit()).into(),
         })
     }
 
@@ -73,7 +86,7 @@ impl Noises {
         losses: &Arc<Losses>,
         dimensions: usize,
         statistic: Statistic,
-    ) -> Catalogue<Name, Query, Answer, Epsilon> {
+    ) -> Catalogue<Name, Query, Answer, EpsilonDelta> {
         let (noises, losses) = (Arc::clone(self), Arc::clone(losses));
         Catalogue::new(move |name: &Name| match name {
             Name::Counter => {
