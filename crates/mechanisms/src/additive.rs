@@ -8,6 +8,7 @@ use odometer::{Any, Collection as _, Measurement, OfRecords, Space};
 use crate::{
     error::BuildError,
     noise::{Change, Noise, noisy, promised},
+    parameter::{self, Parameter},
     records::histogram_change,
     spend::Spend,
 };
@@ -122,6 +123,29 @@ pub fn add_noise_to_vector<N: Noise, MI: VectorMetric>(
     promised(measurement, &noise, move |d_in: &Exact| {
         MI::change(d_in, length)
     })
+}
+
+/// [`add_noise_to_vector`] with the least noise that costs this at this distance.
+///
+/// ```
+/// use odometry::measures::L2Distance;
+/// use odometry::mechanisms::{additive::{Vectors, add_noise_to_vector_spending}, spend::epsilon_delta};
+/// let space = Vectors::of_length(100, L2Distance)?;
+/// let noisy = add_noise_to_vector_spending(space, epsilon_delta(1, "1e-6"), 10)?;
+/// assert!(noisy.map().loss(&10u32.into())?.delta() <= &"1e-6".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`Spend::noise_for`].
+pub fn add_noise_to_vector_spending<L: Spend, MI: VectorMetric>(
+    space: Vectors<MI>,
+    loss: L,
+    distance: impl Parameter,
+) -> Result<Spending<Vectors<MI>, L, Vec<i64>>, BuildError> {
+    let distance = parameter::sensitivity(distance)?;
+    let noise = loss.noise_for(&MI::change(&distance, space.length()))?;
+    Ok(add_noise_to_vector(space, noise))
 }
 
 /// Counts the records that satisfy a predicate, with noise.

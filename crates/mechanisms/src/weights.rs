@@ -12,9 +12,11 @@
 //! where the hypothesis has moved away from it by more than the noise: that uses no more of the data.
 //!
 //! **When to take something else.** A histogram of the universe with Laplace noise answers a question about `m` elements within `√(8m)/ε` records
-//! (standard deviation), any number of questions, for the same price. The threshold here is about `4c·ln(2k/β)/ε` with `c` corrections and `k` questions.
-//! So the histogram is better for `m` below some `2·(c·ln(2k/β))²`: always in a universe of 1024 elements, where it is off by 91 records at the worst and this by
-//! 1,000 and more. Multiplicative weights are for universes of millions of elements, of which data are few and structured.
+//! (standard deviation), any number of questions, for the same price. The threshold here is about `2c·ln(2k/β)/ε` with `c` corrections and `k` questions.
+//! So the histogram is better for `m` below some `(c·ln(2k/β))²/2`: always in a universe of 1024 elements, where it is off by 91 records at the worst and this by
+//! 1,000 and more. Multiplicative weights are for universes of millions of elements, of which data are few and structured. The shorter the step, the less
+//! it disturbs what was right: of nearly uniform data, and with a dozen corrections, a fixed step used them up later (140 questions instead of 70), and
+//! neither came to the end. Questions that have nothing to do with each other (random subsets) need a correction each.
 
 use std::sync::Arc;
 

@@ -2,15 +2,16 @@
 //!
 //! An update is in one epoch, so it is measured by one counter, which has the whole loss to spend: nothing is split between
 //! epochs. What was counted in an epoch is taken over as its last answer. Epochs are 64 times as long as the ones before, so there are few
-//! last answers to add up: the error at time T is about an eighth more than that of a counter that was built for T.
+//! last answers to add up: the error at time T is a seventh more than that of a counter of the same kind that was built for T where an epoch
+//! ends, and a third more where one begins (ε = 1: 23.7 at 2¹⁴ steps, 33.5 at 2¹⁶, 40.2 at 2²⁰).
 
 use std::sync::Arc;
 
 use continual::streams::{Continual, Streams};
-use measures::{L1Distance, Loss, PrivacyMap};
+use measures::{L1Distance, Loss, PrivacyMap, PureDp};
 use queryable::{AskError, Machine, Scope};
 
-use super::{Counter, shape::Shape, tree::Blocks};
+use super::{Counter, SubtractingCounter, SubtractingMachine, shape::Shape, tree::Blocks};
 use crate::{
     error::BuildError,
     noise::Noise,
@@ -39,19 +40,118 @@ const RATIO_BITS: u32 = 6;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct EndlessCounter<N>(Arc<Vec<Counter<N>>>);
+pub struct EndlessCounter<N: Divisible>(Arc<Vec<N::Epoch>>);
 
 /// Noise whose loss is linear or quadratic in the change: in several independent parts, among which a change is divided, it is
 /// never more than in the worst one of them.
-pub trait Divisible: Noise + sealed::Sealed {}
+pub trait Divisible: Noise + sealed::Sealed {
+    /// The counter of an epoch: with blocks that are also taken away for a pure loss, with finished ones otherwise.
+    type Epoch: Epoch<Noise = Self>;
+}
 
-impl Divisible for DiscreteLaplace {}
-impl Divisible for DiscreteGaussian {}
+impl Divisible for DiscreteLaplace {
+    type Epoch = SubtractingCounter<Self>;
+}
+
+impl Divisible for DiscreteGaussian {
+    type Epoch = Counter<Self>;
+}
+
+/// A counter that is one of several, one after the other: [`SubtractingCounter`] or [`Counter`].
+pub trait Epoch: Clone + Send + Sync + sealed::Sealed + 'static {
+    /// Its noise.
+    type Noise: Noise;
+    /// It while it runs.
+    #[doc(hidden)]
+    type Running: Send + 'static;
+
+    /// For so many steps, of which the last answer is kept.
+    #[doc(hidden)]
+    fn kept<L: Spend<Noise = Self::Noise>>(horizon: u64, loss: L) -> Result<Self, BuildError>;
+    #[doc(hidden)]
+    fn noise_of(&self) -> &Self::Noise;
+    #[doc(hidden)]
+    fn map_of(&self) -> PrivacyMap<L1Distance, <Self::Noise as Noise>::Measure>;
+    #[doc(hidden)]
+    fn start(&self) -> Self::Running;
+    #[doc(hidden)]
+    fn has_ended(running: &Self::Running) -> bool;
+    #[doc(hidden)]
+    fn add(
+        running: &mut Self::Running,
+        update: i64,
+        scope: &mut Scope<'_>,
+    ) -> Result<i64, AskError>;
+}
+
+impl<N: Noise> Epoch for Counter<N> {
+    type Noise = N;
+    type Running = Blocks<N>;
+
+    fn kept<L: Spend<Noise = N>>(horizon: u64, loss: L) -> Result<Self, BuildError> {
+        Self::spending_with(horizon, Shape::best_kept(horizon, L::POWER), loss)
+    }
+
+    fn noise_of(&self) -> &N {
+        self.noise()
+    }
+
+    fn map_of(&self) -> PrivacyMap<L1Distance, N::Measure> {
+        self.map()
+    }
+
+    fn start(&self) -> Blocks<N> {
+        Blocks::new(self.clone())
+    }
+
+    fn has_ended(running: &Blocks<N>) -> bool {
+        running.has_ended()
+    }
+
+    fn add(running: &mut Blocks<N>, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
+        running.add(update, scope)
+    }
+}
+
+impl<N: Noise<Measure = PureDp>> Epoch for SubtractingCounter<N> {
+    type Noise = N;
+    type Running = SubtractingMachine<N>;
+
+    fn kept<L: Spend<Noise = N>>(horizon: u64, loss: L) -> Result<Self, BuildError> {
+        Self::spending_kept(horizon, loss)
+    }
+
+    fn noise_of(&self) -> &N {
+        self.noise()
+    }
+
+    fn map_of(&self) -> PrivacyMap<L1Distance, PureDp> {
+        self.map()
+    }
+
+    fn start(&self) -> SubtractingMachine<N> {
+        self.machine()
+    }
+
+    fn has_ended(running: &SubtractingMachine<N>) -> bool {
+        running.has_ended()
+    }
+
+    fn add(
+        running: &mut SubtractingMachine<N>,
+        update: i64,
+        scope: &mut Scope<'_>,
+    ) -> Result<i64, AskError> {
+        running.add(update, scope)
+    }
+}
 
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::DiscreteLaplace {}
     impl Sealed for super::DiscreteGaussian {}
+    impl<N> Sealed for super::Counter<N> {}
+    impl<N> Sealed for super::SubtractingCounter<N> {}
 }
 
 impl<N: Divisible> EndlessCounter<N> {
@@ -61,10 +161,7 @@ impl<N: Divisible> EndlessCounter<N> {
     /// As [`Spend::noise_for`].
     pub fn spending<L: Spend<Noise = N> + Clone>(loss: L) -> Result<Self, BuildError> {
         let bits = (FIRST_BITS..63).step_by(RATIO_BITS as usize);
-        let epoch = |bits: u32| {
-            let horizon = 1 << bits;
-            Counter::spending_with(horizon, Shape::best_kept(horizon, L::POWER), loss.clone())
-        };
+        let epoch = |bits: u32| N::Epoch::kept(1 << bits, loss.clone());
         Self::of_epochs(bits.map(epoch).collect::<Result<_, _>>()?)
     }
 
@@ -72,7 +169,7 @@ impl<N: Divisible> EndlessCounter<N> {
     ///
     /// # Errors
     /// [`BuildError::Empty`] without epochs.
-    pub fn of_epochs(epochs: Vec<Counter<N>>) -> Result<Self, BuildError> {
+    pub fn of_epochs(epochs: Vec<N::Epoch>) -> Result<Self, BuildError> {
         match epochs.is_empty() {
             true => Err(BuildError::Empty { what: "the epochs" }),
             false => Ok(Self(Arc::new(epochs))),
@@ -81,8 +178,8 @@ impl<N: Divisible> EndlessCounter<N> {
 
     /// The map between streams at an L1 distance: that of the worst epoch. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, N::Measure> {
-        let maps: Vec<_> = self.0.iter().map(Counter::map).collect();
-        PrivacyMap::new(self.0[0].noise.measure(), move |d_in| {
+        let maps: Vec<_> = self.0.iter().map(Epoch::map_of).collect();
+        PrivacyMap::new(self.0[0].noise_of().measure(), move |d_in| {
             let mut worst = maps[0].loss(d_in)?;
             for map in &maps[1..] {
                 let loss = map.loss(d_in)?;
@@ -100,7 +197,7 @@ impl<N: Divisible> EndlessCounter<N> {
         EndlessMachine {
             epochs: Arc::clone(&self.0),
             epoch: 0,
-            blocks: Blocks::new(self.0[0].clone()),
+            running: self.0[0].start(),
             before: 0,
             last: 0,
         }
@@ -115,11 +212,10 @@ impl<N: Divisible> EndlessCounter<N> {
 }
 
 /// Counts one stream that arrives in its queries.
-#[derive(Clone)]
-pub struct EndlessMachine<N> {
-    epochs: Arc<Vec<Counter<N>>>,
+pub struct EndlessMachine<N: Divisible> {
+    epochs: Arc<Vec<N::Epoch>>,
     epoch: usize,
-    blocks: Blocks<N>,
+    running: <N::Epoch as Epoch>::Running,
     /// The last answers of all epochs before this one.
     before: i128,
     /// The last answer in this one.
@@ -131,13 +227,13 @@ impl<N: Divisible> Machine for EndlessMachine<N> {
     type Answer = i64;
 
     fn step(&mut self, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
-        if self.blocks.has_ended() {
+        if N::Epoch::has_ended(&self.running) {
             let next = self.epochs.get(self.epoch + 1).ok_or(AskError::Halted)?;
-            self.blocks = Blocks::new(next.clone());
+            self.running = next.start();
             self.epoch += 1;
             self.before += i128::from(self.last);
         }
-        self.last = self.blocks.add(update, scope)?;
+        self.last = N::Epoch::add(&mut self.running, update, scope)?;
         let total = self.before + i128::from(self.last);
         Ok(total.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
     }

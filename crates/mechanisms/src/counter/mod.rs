@@ -12,7 +12,7 @@
 //! | [`Counter::new`]: blocks of two | 41.9 | 7.6 | a number a level |
 //! | [`Counter::spending`]: the best blocks | 24.8 | 7.3 | a number a level |
 //! | [`SubtractingCounter`]: the best for pure losses | 20.7 | – | some numbers a level |
-//! | [`EndlessCounter`]: no horizon | 27.8 | 7.9 | a number a level |
+//! | [`EndlessCounter`]: no horizon | 23.7 | 7.9 | a number a level |
 //! | [`SquareRootBlocks`]: the best in short memory | – | 4.9 | the root of the stream |
 //! | [`SquareRootCounter`]: the best for zCDP and (ε, δ) | – | 4.0 | the stream |
 //!
@@ -20,6 +20,7 @@
 //! what is built on finished blocks only.
 
 mod columns;
+mod digits;
 mod endless;
 mod shape;
 mod square_root;
@@ -37,7 +38,7 @@ use queryable::{AskError, Machine, Queryable, Scope};
 
 pub use self::{
     columns::Columns,
-    endless::{Divisible, EndlessCounter, EndlessMachine},
+    endless::{Divisible, EndlessCounter, EndlessMachine, Epoch},
     square_root::{MOST_STEPS, SquareRootCounter, SquareRootMachine},
     square_root_blocks::{SquareRootBlocks, SquareRootBlocksMachine},
     subtracting::{SubtractingCounter, SubtractingMachine},

@@ -9,7 +9,7 @@
 //! answers `y` fixes what it chooses, the streams `x₀(y)` and `x₁(y)`. The machine answers from its noise and from what has arrived, so
 //! that it says `y` in the game exactly if its noise is such that it says `y` to the fixed stream: the probability is the same. So the
 //! probabilities of every `y` in both games are those of two fixed streams at distance `d`, and within `e^ε`. (For δ or for
-//! Rényi divergences this fails: there a bound is on sums over `y`, and each `y` has streams of its own.)
+//! Rényi divergences this says nothing: there a bound is on sums over `y`, and each `y` has streams of its own.)
 //!
 //! **Fixed streams.** An answer is a sum of signed blocks with their noise, so that all answers are post-processing of the sums of all
 //! blocks of all levels with noise on each. An update is in one block a level.
@@ -22,7 +22,11 @@ use measures::{L1Distance, PrivacyMap, PureDp};
 use odometer::Measurement;
 use queryable::{AskError, Machine, Scope};
 
-use super::{Feed, LiveRows, OfStream, change, columns::Columns};
+use super::{
+    Feed, LiveRows, OfStream, change,
+    columns::Columns,
+    digits::{MOST, best, blocks_at, largest, mean_blocks},
+};
 use crate::{
     additive::Vectors,
     error::BuildError,
@@ -65,7 +69,25 @@ impl<N: Noise<Measure = PureDp>> SubtractingCounter<N> {
     /// # Errors
     /// [`BuildError::NotPositive`] for the length; as [`Spend::noise_for`].
     pub fn spending<L: Spend<Noise = N>>(horizon: u64, loss: L) -> Result<Self, BuildError> {
-        let arities = best(horizon, L::POWER);
+        let arities = best(horizon, L::POWER, |arities| mean_blocks(horizon, arities));
+        Self::spending_with(horizon, arities, loss)
+    }
+
+    /// The same, if the last answer is kept and added to everything that follows.
+    pub(super) fn spending_kept<L>(horizon: u64, loss: L) -> Result<Self, BuildError>
+    where
+        L: Spend<Noise = N>,
+    {
+        let arities = best(horizon, L::POWER, |arities| {
+            mean_blocks(horizon, arities) + blocks_at(horizon, arities)
+        });
+        Self::spending_with(horizon, arities, loss)
+    }
+
+    fn spending_with<L>(horizon: u64, arities: Vec<u64>, loss: L) -> Result<Self, BuildError>
+    where
+        L: Spend<Noise = N>,
+    {
         let noise = loss.noise_for(&change(arities.len() as u32 + 1, &exact::Exact::ONE))?;
         Self::with_arities(horizon, arities, noise)
     }
@@ -175,49 +197,6 @@ impl<N: Noise<Measure = PureDp>> SubtractingCounter<N> {
     }
 }
 
-/// The most blocks of a level in one of the next: half of them get their noise in one step.
-const MOST: u64 = 1 << 16;
-
-/// The largest digit of so many values.
-const fn largest(arity: u64) -> u64 {
-    arity / 2
-}
-
-/// Of how many blocks a time is made, on average.
-fn mean_blocks(horizon: u64, arities: &[u64]) -> f64 {
-    let (mut sum, mut below) = (0.0, 1.0);
-    for arity in arities {
-        let up = largest(*arity) as f64;
-        let (all, down) = (*arity as f64, *arity as f64 - 1.0 - up);
-        sum += (up * (up + 1.0) + down * (down + 1.0)) / (2.0 * all);
-        below *= all;
-    }
-    sum + horizon as f64 / below / 2.0
-}
-
-/// The arities with the least error on average, if the variance of the noise grows with this power of the number of levels: a
-/// level of `k` needs `k/4` blocks, the highest one half of what there are, so about `(2·horizon)^(1/levels)` each. Chosen in floating point: every
-/// choice is private at its own price.
-fn best(horizon: u64, power: i32) -> Vec<u64> {
-    let error = |arities: &Vec<u64>| {
-        (arities.len() as f64 + 1.0).powi(power) * mean_blocks(horizon, arities)
-    };
-    let mut best = Vec::new();
-    for levels in 1..=horizon.ilog2() as usize + 1 {
-        let about = (2.0 * horizon as f64).powf(1.0 / (levels as f64 + 1.0)) as u64;
-        for arity in about.saturating_sub(2).max(2)..=about + 2 {
-            for larger in 0..levels {
-                let mut arities = vec![arity; levels];
-                arities[levels - larger..].fill(arity + 1);
-                if error(&arities) < error(&best) {
-                    best = arities;
-                }
-            }
-        }
-    }
-    best
-}
-
 /// One level below the highest, while time passes.
 #[derive(Clone, Default)]
 struct Digit {
@@ -255,6 +234,10 @@ impl<N: Noise> SubtractingMachine<N> {
         fresh + 1
     }
 
+    pub(super) fn has_ended(&self) -> bool {
+        self.time == self.counter.horizon
+    }
+
     /// One step of time, with the noise that is fresh.
     fn pass(&mut self, mut fresh: impl Iterator<Item = IBig>) {
         self.time += 1;
@@ -287,12 +270,10 @@ impl<N: Noise> SubtractingMachine<N> {
     }
 }
 
-impl<N: Noise> Machine for SubtractingMachine<N> {
-    type Query = i64;
-    type Answer = i64;
-
-    fn step(&mut self, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
-        if self.time == self.counter.horizon {
+impl<N: Noise> SubtractingMachine<N> {
+    /// The sum of all updates so far, with noise.
+    pub(super) fn add(&mut self, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
+        if self.has_ended() {
             return Err(AskError::Halted);
         }
         let draws = (0..self.fresh()).map(|_| scope.draw(&self.counter.noise));
@@ -300,12 +281,22 @@ impl<N: Noise> Machine for SubtractingMachine<N> {
         self.pass(fresh.into_iter());
         // At most 2^64 updates below 2^63: 128 bits hold every sum.
         self.count += i128::from(update);
-        if self.time == self.counter.horizon {
-            scope.halt();
-        }
         let noises = self.digits.iter().map(|digit| &digit.noise);
         let noise = noises.fold(self.top.clone(), |sum, noise| sum + noise);
         Ok(saturate(noise + self.count))
+    }
+}
+
+impl<N: Noise> Machine for SubtractingMachine<N> {
+    type Query = i64;
+    type Answer = i64;
+
+    fn step(&mut self, update: i64, scope: &mut Scope<'_>) -> Result<i64, AskError> {
+        let count = self.add(update, scope)?;
+        if self.has_ended() {
+            scope.halt();
+        }
+        Ok(count)
     }
 }
 
@@ -332,6 +323,12 @@ mod tests {
                 }
                 sum += &machine.top * IBig::from(size);
                 assert_eq!(sum, IBig::from(time), "{arities:?}");
+                let noises = machine
+                    .digits
+                    .iter()
+                    .map(|digit| digit.noise.to_f64().value().abs());
+                let blocks = noises.sum::<f64>() + machine.top.to_f64().value();
+                assert_eq!(blocks, blocks_at(time, &arities));
             }
         }
     }

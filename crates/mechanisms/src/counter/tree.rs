@@ -11,7 +11,7 @@ const FRACTION_BITS: usize = 32;
 
 /// The blocks that make up the time so far.
 #[derive(Clone)]
-pub(super) struct Blocks<N> {
+pub struct Blocks<N> {
     counter: Counter<N>,
     time: u64,
     levels: Vec<Level>,

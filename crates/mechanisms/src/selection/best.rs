@@ -4,15 +4,44 @@ use std::sync::Arc;
 
 use dashu_int::UBig;
 use dashu_ratio::RBig;
+use exact::Exact;
 use measures::{Epsilon, PureDp};
 use odometer::{Measurement, Space};
 use queryable::AskError;
 
 use crate::{
     error::BuildError,
-    parameter::{Parameter, positive},
+    parameter::{self, Parameter, positive},
     samplers::Geometric,
 };
+
+/// [`best_of_many`] that costs this ε, if what `build` makes of a third of it costs that third.
+///
+/// ```
+/// use odometry::mechanisms::{additive::count_spending, selection::best_of_many_for_epsilon, spend::epsilon};
+/// use odometry::odometer::Records;
+/// let most = best_of_many_for_epsilon("0.3", "0.1", |third| {
+///     count_spending(Records::<u8>::new(), epsilon(third), |_| true)
+/// })?;
+/// assert_eq!(most.map().loss(&1)?.to_string(), "0.3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`best_of_many`], and as `build`.
+pub fn best_of_many_for_epsilon<S, A, B>(
+    epsilon: impl Parameter,
+    stop: impl Parameter,
+    build: B,
+) -> Result<Measurement<S, PureDp, A>, BuildError>
+where
+    S: Space,
+    A: Ord + 'static,
+    B: FnOnce(Exact) -> Result<Measurement<S, PureDp, A>, BuildError>,
+{
+    let third = parameter::loss("ε", epsilon)?.split(3);
+    best_of_many(&build(third)?, stop)
+}
 
 /// The largest answer of a random number of runs: after each run it stops with probability `stop`, so that there are `1/stop` runs on
 /// average. Put the score first in the answer, and what to choose after it.

@@ -23,7 +23,7 @@ use odometer::{Measurement, Space};
 use queryable::{AskError, coins::Distribution};
 
 pub use self::{
-    best::best_of_many,
+    best::{best_of_many, best_of_many_for_epsilon},
     top::{top_k, top_k_zcdp},
 };
 use crate::{
