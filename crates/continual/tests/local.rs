@@ -3,8 +3,10 @@
 mod common;
 
 use auditor::{Factor, Input, Report, audit};
-use common::{loss, probability, ratio, total_variation};
-use continual::{PriceError, local::Protocol};
+use common::{Bits, Seen, ask, create, game, loss, probability, ratio, suitable, total_variation};
+use continual::{
+    Catalogue, Certified, ConsistentParallel, Outcome, PriceError, Static, local::Protocol,
+};
 use measures::{
     ApproxZcdp, Basic, Epsilon, EpsilonDelta, PureDp, RhoDelta, adaptive::ImprovedBasic,
 };
@@ -120,4 +122,49 @@ fn users_answer_only_what_has_the_property() {
     assert!(matches!(ask(0, 4), Err(AskError::InvalidQuery(_))));
     assert_eq!(ask(0, 6), Ok(6)); // a refused question was not asked
     assert!(ask(2, 0).is_err()); // nobody
+}
+
+/// A user has its data.
+const JOINED: u8 = 9;
+
+/// Users who join after what others have answered (\[HSV25\] Remark 8.10): their data come first, so two of them that
+/// differ cost two users, however many join; a third is refused.
+#[test]
+fn users_may_join_later() {
+    let ln_3: Epsilon = "1.0987".parse().unwrap();
+    let each = ln_3.clone();
+    let users: Bits<Epsilon> = Catalogue::new(move |_: &u8| {
+        let any = Static::new(|_: &bool, _: &bool| true);
+        Some(Certified::first_pair_consistent(each.clone(), any, || {
+            let lie = Bit::new(probability(1, 4));
+            let mut data = None;
+            machine(move |message: bool, scope: &mut Scope<'_>| match data {
+                None => {
+                    data = Some(message);
+                    Ok(JOINED)
+                }
+                Some(truth) => {
+                    scope.halt();
+                    Ok(u8::from(scope.draw(&lie)? ^ truth))
+                }
+            })
+        }))
+    });
+    // A user joins, with data that differ or not; is asked; and then the next, up to three.
+    let offer = |history: &[Seen]| match history.last().map(|round| &round.answer) {
+        None => vec![create(0)],
+        Some(Ok(Outcome::Created(at))) => vec![ask(*at, false, true), ask(*at, true, true)],
+        Some(Ok(Outcome::Answer(JOINED))) => vec![ask(history.len() / 3, false, false)],
+        Some(Ok(Outcome::Answer(_))) if history.len() < 9 => vec![create(0)],
+        Some(_) => vec![],
+    };
+    let two = ConsistentParallel::new(vec![ln_3.clone(); 2]);
+    let build =
+        |input: Input, root: &Root| game(input, root, &users, suitable(&users, two.clone()));
+    let report = audit(build).asking(9, offer).unwrap();
+    let price = two.slots().total(&Basic::new(PureDp)).unwrap();
+    assert!(report.claims(&price).unwrap().holds());
+    assert!(report.claims(&ln_3).unwrap().attack().is_some());
+    let nine = Factor::new(9, 1).unwrap();
+    assert_eq!(report.factor(&ratio(0, 1)), Some(nine));
 }
