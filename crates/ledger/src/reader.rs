@@ -45,6 +45,10 @@ pub struct LedgerEntry {
 }
 
 /// What a record of a ledger says.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one at a time is handed out, and nearly all are events: a box would be an allocation for each"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WrittenDown {

@@ -28,6 +28,7 @@ pub(crate) struct Account {
 }
 
 /// What there is to say of a place.
+#[allow(clippy::large_enum_variant, reason = "nearly all places are accounts")]
 pub(crate) enum Standing {
     Account {
         terms: AccountTerms,

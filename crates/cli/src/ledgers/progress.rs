@@ -1,6 +1,5 @@
 //! A bar on the standard error while a long ledger is read. In a pipe there is none.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -46,13 +45,14 @@ impl Store for Watched<Box<dyn Store>> {
     fn read(&self, from: u64, each: &mut Each<'_>) -> Result<(), StoreError> {
         self.bar.set_position(from);
         let read = self.store.read(from, &mut |seq, bytes| {
-            if self.read.fetch_add(1, Ordering::Relaxed) % STEP == 0 {
+            if self
+                .read
+                .fetch_add(1, Ordering::Relaxed)
+                .is_multiple_of(STEP)
+            {
                 self.bar.set_position(seq);
             }
-            match each(seq, bytes) {
-                ControlFlow::Continue(()) => ControlFlow::Continue(()),
-                ControlFlow::Break(()) => ControlFlow::Break(()),
-            }
+            each(seq, bytes)
         });
         self.bar.finish_and_clear();
         read

@@ -35,9 +35,13 @@ pub fn month(path: &Path, month: &str) {
         .unwrap();
     let red = hospital.nested("team red").capped(1, "1").open().unwrap();
     let blue = hospital.nested("team blue").capped(1, "2").open().unwrap();
-    let wards = blue
-        .link("wards")
-        .partition(1, |age: &u32| if age % 2 == 0 { "north" } else { "south" });
+    let wards = blue.link("wards").partition(1, |age: &u32| {
+        if age.is_multiple_of(2) {
+            "north"
+        } else {
+            "south"
+        }
+    });
     let wards = wards.unwrap();
     let adults = |loss| count("how many adults", loss);
     match month {
