@@ -101,6 +101,9 @@ pub(crate) struct Book {
     pub(crate) since: u64,
 }
 
+/// PostgreSQL takes a gigabyte in one message.
+const MOST_ON_A_SERVER: usize = 1 << 29;
+
 /// A ledger that is closed with more records than this after its last checkpoint gets a new one.
 const MANY: u64 = 10_000;
 
@@ -195,6 +198,9 @@ impl Ledger {
             let mut book = lock(&self.inner.book);
             let full = |reason: String| JournalError::Full { reason };
             let body = codec::checkpoint(&book.state).map_err(full)?;
+            if self.inner.sittings.is_some() && body.len() > MOST_ON_A_SERVER {
+                return Err(full("a server takes no checkpoint as long as this".into()).into());
+            }
             let draft = Unchained::new(Kind::Checkpoint, &[], &body);
             let ticket = self
                 .inner

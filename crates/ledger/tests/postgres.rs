@@ -261,3 +261,52 @@ fn sequential_accounts_and_damaged_chains_are_refused() {
     assert!(error.to_string().contains("rolled back"), "{error}");
     assert!(!error.was_charged());
 }
+
+/// The child: logs in, and says what came of it. (Run as a test by itself, it does nothing.)
+#[test]
+fn child() {
+    if let Ok(address) = std::env::var("ODOMETRY_POSTGRES_LOGIN") {
+        match Ledger::connect(&address) {
+            Ok(_) => println!("\nlogged in"),
+            Err(error) => println!("\n{error:?} {error}"),
+        }
+    }
+}
+
+#[test]
+fn passwords_come_from_the_environment_or_a_pass_file() {
+    let Some(server) = server("password") else {
+        return;
+    };
+    drop(Ledger::connect(&server.address("writer")).unwrap());
+    server.ask_for_passwords();
+    let file = std::env::temp_dir().join(format!("odometry-pass-{}", std::process::id()));
+    let log_in = |variable: &str, value: &str| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "child", "--nocapture"]);
+        command.env("ODOMETRY_POSTGRES_LOGIN", server.over_tcp(server.port));
+        command.env_remove("PGPASSWORD").env("HOME", "/nowhere");
+        let said = command.env(variable, value).output().unwrap().stdout;
+        String::from_utf8(said).unwrap()
+    };
+    assert!(log_in("PGPASSWORD", "right").contains("logged in"));
+    let wrong = log_in("PGPASSWORD", "hunter2");
+    assert!(
+        wrong.contains("LoggedOut") && !wrong.contains("hunter2"),
+        "{wrong}"
+    );
+    assert!(log_in("NONE", "").contains("LoggedOut"));
+    std::fs::write(&file, format!("*:{}:ledger:writer:right\n", server.port)).unwrap();
+    let permit = |mode| {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(&file, permissions).unwrap();
+        log_in("PGPASSFILE", file.to_str().unwrap())
+    };
+    assert!(permit(0o600).contains("logged in"));
+    let seen = permit(0o644);
+    assert!(
+        seen.contains("PassFile") && !seen.contains("right"),
+        "{seen}"
+    );
+    std::fs::remove_file(&file).unwrap();
+}

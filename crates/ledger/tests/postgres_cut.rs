@@ -8,7 +8,7 @@ use std::{
     net::{Shutdown, TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
     thread,
@@ -29,6 +29,8 @@ enum Cut {
     Before,
     /// Its answer is not passed on.
     After,
+    /// Nothing from here on: the connection ends at the first message with this in it, before `COMMIT`.
+    At(&'static [u8]),
     /// It is passed on when somebody else has asked for the head row.
     Late,
     /// As the first two, and then this happens, before the client notices.
@@ -43,6 +45,8 @@ struct Between {
     /// A `COMMIT` that waits for somebody to ask for the head row.
     late: Arc<Mutex<Option<mpsc::Sender<()>>>>,
     cuts: Arc<AtomicUsize>,
+    /// Nobody gets through any more.
+    gone: Arc<AtomicBool>,
 }
 
 fn has(bytes: &[u8], text: &[u8]) -> bool {
@@ -64,6 +68,7 @@ impl Between {
             cut: Arc::default(),
             late: Arc::default(),
             cuts: Arc::default(),
+            gone: Arc::default(),
         };
         let here = between.clone();
         thread::spawn(move || {
@@ -80,6 +85,9 @@ impl Between {
     }
 
     fn connection(&self, client: &TcpStream) {
+        if self.gone.load(Ordering::SeqCst) {
+            return close([client, client]);
+        }
         let server = TcpStream::connect(("127.0.0.1", self.server)).unwrap();
         let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
         // What the server says goes back, until somebody takes over.
@@ -107,9 +115,12 @@ impl Between {
         let mut buffer = [0; 1 << 16];
         while let Ok(read @ 1..) = from.read(&mut buffer) {
             let message = &buffer[..read];
-            if has(message, b"COMMIT\0")
-                && let Some(cut) = self.cut.lock().unwrap().take()
-            {
+            let due = |cut: &mut Cut| match cut {
+                Cut::At(text) => has(message, text),
+                _ => has(message, b"COMMIT\0"),
+            };
+            let cut = self.cut.lock().unwrap().take_if(due);
+            if let Some(cut) = cut {
                 self.cuts.fetch_add(1, Ordering::SeqCst);
                 return self.commit(cut, message, [client, &server], &answers);
             }
@@ -134,7 +145,7 @@ impl Between {
     ) {
         let (answered, answer) = mpsc::channel();
         match cut {
-            Cut::Before => {}
+            Cut::Before | Cut::At(_) => {}
             Cut::After => {
                 answers.send(answered).unwrap();
                 server.write_all(message).unwrap();
@@ -201,17 +212,23 @@ fn whatever_is_cut_at_commit_is_charged_once_and_runs_once() {
     let (between, port) = Between::start(server.port);
     let ledger = Ledger::connect(&server.over_tcp(port)).unwrap();
     let (session, ran) = (session(&ledger).unwrap(), Arc::default());
+    let points: [&[u8]; 4] = [
+        b"BEGIN",
+        b"FOR UPDATE",
+        b"INSERT INTO",
+        b"UPDATE odometry.head",
+    ];
     for round in 0..60 {
         match round % 4 {
             0 => between.set(Cut::Before),
             1 => between.set(Cut::After),
             2 => between.set(Cut::Late),
-            _ => {}
+            _ => between.set(Cut::At(points[round / 4 % 4])),
         }
         session.launch(&query(&ran)).unwrap();
         assert_eq!(ran.load(Ordering::SeqCst), round + 1);
     }
-    assert_eq!(between.cuts.load(Ordering::SeqCst), 45);
+    assert_eq!(between.cuts.load(Ordering::SeqCst), 60);
     assert_left(&server, "0.4");
     // All of a group, too.
     for cut in [Cut::Before, Cut::After, Cut::Late] {
@@ -315,4 +332,29 @@ fn a_turn_that_the_server_has_ended_is_lost_or_taken_again() {
         Err(StoreError::NotWritten(_))
     ));
     assert_eq!(one.last().unwrap().unwrap().0, 2);
+}
+
+#[test]
+fn what_nobody_can_find_out_is_in_doubt_and_does_not_run() {
+    let Some(server) = server("doubt") else {
+        return;
+    };
+    for (cut, there) in [(Cut::Before, false), (Cut::After, true)] {
+        let (between, port) = Between::start(server.port);
+        let store = Postgres::connect(&server.over_tcp(port)).unwrap();
+        let store = store.patient(std::time::Duration::from_millis(200));
+        let ledger = Ledger::on(Box::new(store), None).unwrap();
+        let (session, ran) = (session(&ledger).unwrap(), Arc::default());
+        let gone = between.gone.clone();
+        between.set(Cut::Then(
+            Box::new(cut),
+            Box::new(move || gone.store(true, Ordering::SeqCst)),
+        ));
+        let error = session.launch(&query(&ran)).unwrap_err();
+        assert!(error.is_in_doubt() && error.was_charged(), "{error}");
+        assert!(session.launch(&query(&ran)).is_err());
+        assert_eq!(ran.load(Ordering::SeqCst), 0);
+        // Whoever can reach the server knows.
+        assert_left(&server, if there { "0.99" } else { "1" });
+    }
 }

@@ -6,7 +6,7 @@ mod address;
 mod error;
 mod turn;
 
-use std::{mem, ops::ControlFlow, path::PathBuf};
+use std::{mem, ops::ControlFlow, path::PathBuf, time::Duration};
 
 use fork_count::Process;
 use odometer::journal::Receipt;
@@ -34,6 +34,9 @@ const TABLES: i32 = 1;
 /// The oldest server.
 const OLDEST: i32 = 120_000;
 
+/// How long to go on trying to reach a server that was there before.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// Records on a PostgreSQL server. `setup.sql` makes the tables and the roles.
 pub struct Postgres {
     address: Address,
@@ -42,6 +45,7 @@ pub struct Postgres {
     turn: Mutex<Option<Turn>>,
     reader: Mutex<Option<Client>>,
     hazards: Vec<Hazard>,
+    patience: Duration,
     /// A forked process has the sockets as well, and would talk in between.
     process: Process,
 }
@@ -70,12 +74,19 @@ impl Postgres {
             turn: Mutex::new(None),
             reader: Mutex::new(Some(client)),
             process: Process::current(),
+            patience: PATIENCE,
             address,
         };
         if settings.last.is_none() {
             store.begin()?;
         }
         Ok(store)
+    }
+
+    /// How long to go on trying to reach a server that was there before: 20 seconds unless said.
+    pub fn patient(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// A new connection, to a server that is still as it should be.

@@ -21,9 +21,6 @@ use crate::{
     store::{Cause, Each, StoreError},
 };
 
-/// How long to go on trying to reach a server that was there before.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// `synchronous_commit` in each transaction, whatever the server's or the role's default is. Whoever waits longer for the turn
 /// is told so; whoever keeps it longer without a word loses it.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
@@ -127,7 +124,7 @@ impl Postgres {
     /// Takes the turn, on a new connection if the old one is gone. Nothing has been written, so trying again is safe.
     pub(super) fn turn(&self) -> Result<Turn, Cause> {
         let mut old = self.idle();
-        self.patiently(Instant::now() + PATIENCE, || {
+        self.patiently(Instant::now() + self.patience, || {
             let client = match old.take() {
                 Some(client) => client,
                 None => self.connected()?,
@@ -150,7 +147,7 @@ impl Postgres {
         let mut id = CommitId::default();
         getrandom::fill(&mut id)
             .map_err(|error| StoreError::NotWritten(Cause::System(error.to_string())))?;
-        let (before, deadline) = (turn.head, Instant::now() + PATIENCE);
+        let (before, deadline) = (turn.head, Instant::now() + self.patience);
         let (mut turn, mut in_doubt) = (Some(turn), false);
         loop {
             let here = match turn.take() {

@@ -5,6 +5,7 @@
 
 use std::{
     env, fs,
+    io::Write as _,
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     process::{Command, Stdio},
@@ -28,9 +29,11 @@ pub fn server(name: &str) -> Option<Server> {
                 !demanded,
                 "no PostgreSQL server is installed, and ODOMETRY_REQUIRE_POSTGRES is set"
             );
-            eprintln!(
-                "!! SKIPPED {name}: no PostgreSQL server is installed (Debian: `apt-get install postgresql`)"
+            // Not through the macro, which tests keep to themselves.
+            let skipped = format!(
+                "!! SKIPPED {name}: no PostgreSQL server is installed (Debian: `apt-get install postgresql`)\n"
             );
+            std::io::stderr().write_all(skipped.as_bytes()).unwrap();
             None
         }
     }
@@ -219,6 +222,15 @@ impl Server {
             "CREATE ROLE writer LOGIN PASSWORD 'right' IN ROLE odometry_writer; \
              CREATE ROLE reader LOGIN IN ROLE odometry_reader",
         );
+    }
+
+    /// From now on, the writer needs a password on the loopback.
+    pub fn ask_for_passwords(&self) {
+        let rules = "local all all trust\nhost all writer 127.0.0.1/32 scram-sha-256\n";
+        fs::write(self.data().join("pg_hba.conf"), rules).unwrap();
+        self.psql("ledger", "SELECT pg_reload_conf()");
+        self.down("fast");
+        self.up("");
     }
 
     /// On its socket.

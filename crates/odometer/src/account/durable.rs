@@ -143,7 +143,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             Some(on) => self.settle_staged(on, bill, (kind, wish), false),
             None => return Err(unattached()),
         };
-        settled.map_err(Refusal::told)
+        settled.map_err(|refusal| refusal.told())
     }
 
     /// Settles several launches in order, and stages them together.
@@ -168,8 +168,9 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         };
         let staged: Vec<_> = launches.into_iter().map(stage).collect();
         drop(sitting);
-        let told =
-            |staged: Result<Result<Staged, Refusal>, LaunchError>| staged?.map_err(Refusal::told);
+        let told = |staged: Result<Result<Staged, Box<Refusal>>, LaunchError>| {
+            staged?.map_err(|refusal| refusal.told())
+        };
         staged.into_iter().map(told).collect()
     }
 
@@ -179,7 +180,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         bill: &Bill<MI, R::Child>,
         (kind, wish): (Kind, Wish),
         sitting: bool,
-    ) -> Result<Staged, Refusal> {
+    ) -> Result<Staged, Box<Refusal>> {
         let drafting = Drafting::new(&journaled.books, bill.description(), wish, sitting);
         let (launch, agreed) = (
             Launch::drafted(kind, &self.label, &drafting),
@@ -194,11 +195,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             }
             (_, None) => unattached(),
         };
-        Err(Refusal {
+        Err(Box::new(Refusal {
             error,
             halted: drafting.halted.take(),
             books: journaled.books.clone(),
-        })
+        }))
     }
 
     /// Settles with all prices asked for before anybody locks.

@@ -165,7 +165,7 @@ impl Books {
         &self,
         opening: &Opening,
         make: impl FnOnce(Place, Past) -> Result<T, OpenError>,
-    ) -> Result<(Arc<T>, Option<Box<dyn Draft>>), OpenError> {
+    ) -> Result<(Arc<T>, New), OpenError> {
         let mut open = lock(&self.0.open);
         let OpenedPlace { place, past, draft } = match is_reserved(opening) {
             false => self.ask(|journal| journal.open(opening))?,
@@ -195,7 +195,7 @@ impl Books {
     }
 
     /// Waits until a place is written down, if it is new.
-    fn written(&self, draft: Option<Box<dyn Draft>>) -> Result<(), JournalError> {
+    fn written(&self, draft: New) -> Result<(), JournalError> {
         let books = self.clone();
         let wait = |draft| Drafted { books, draft }.wait().map(drop);
         draft.map_or(Ok(()), wait)
@@ -288,6 +288,9 @@ fn never_launched() -> JournalError {
     let why = "nothing of this name was launched here: launch it, and resume it after a restart";
     JournalError::Unsupported(why.into())
 }
+
+/// The record that opens a place, if it is new.
+type New = Option<Box<dyn Draft>>;
 
 /// Whoever is in a sitting, if there are any. It is left when this is dropped.
 pub(crate) struct Entered<'a> {
