@@ -34,7 +34,7 @@ pub fn run(file: &str, name: &str, budget: &Epsilon) -> Result<(), Problem> {
         .invoke(numbers)?;
     println!("column {name:?} of {file}; budget ε = {budget} per record");
     let table = Table::begin(&session)?;
-    let part = |eighths: u32| share(budget.value(), eighths);
+    let part = |eighths: u64| share(budget.value(), eighths);
 
     let asked = "how many records";
     let count = table.ask("you", &session, asked, &count(part(1))?, |n| n.to_string())?;
@@ -73,14 +73,13 @@ pub fn run(file: &str, name: &str, budget: &Epsilon) -> Result<(), Problem> {
 }
 
 /// Some eighths of the budget, rounded down.
-fn share(budget: &Exact, eighths: u32) -> f64 {
-    let part = budget.mul(&eighths.into(), Round::Down);
-    part.div(&8u32.into(), Round::Down).to_f64(Round::Down)
+fn share(budget: &Exact, eighths: u64) -> Exact {
+    budget.split(8).times(eighths)
 }
 
-fn count(epsilon: f64) -> Result<Question<f64, i32>, BridgeError> {
+fn count(epsilon: Exact) -> Result<Question<f64, i32>, BridgeError> {
     measurement("count", move || {
-        calibrated(&1, &epsilon, |scale| {
+        calibrated(1, &epsilon, |scale| {
             let change = AbsoluteDistance::<i32>::default();
             make_count(column(), SymmetricDistance)?
                 >> make_laplace::<_, _, Pure>(AtomDomain::default(), change, scale, None)?
@@ -89,22 +88,22 @@ fn count(epsilon: f64) -> Result<Question<f64, i32>, BridgeError> {
 }
 
 /// A quantile among numbers that do not depend on the data: zero, and some digits times powers of ten.
-fn quantile(alpha: f64, epsilon: f64) -> Result<Question<f64, f64>, BridgeError> {
+fn quantile(alpha: f64, epsilon: Exact) -> Result<Question<f64, f64>, BridgeError> {
     measurement("quantile", move || {
         let digits = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
         let sizes = (-3..10).flat_map(|power| digits.map(|digit| digit * 10f64.powi(power)));
         let mut candidates: Vec<f64> = sizes.flat_map(|size| [-size, size]).chain([0.0]).collect();
         candidates.sort_by(f64::total_cmp);
-        calibrated(&1, &epsilon, |scale| {
+        calibrated(1, &epsilon, |scale| {
             let candidates = candidates.clone();
             make_private_quantile(column(), SymmetricDistance, Pure, candidates, alpha, scale)
         })
     })
 }
 
-fn sum(bounds: (f64, f64), epsilon: f64) -> Result<Question<f64, f64>, BridgeError> {
+fn sum(bounds: (f64, f64), epsilon: Exact) -> Result<Question<f64, f64>, BridgeError> {
     measurement("sum", move || {
-        calibrated(&1, &epsilon, |scale| {
+        calibrated(1, &epsilon, |scale| {
             let clamp = make_clamp(column(), SymmetricDistance, bounds)?;
             let sum = make_sum(clamp.output_domain.clone(), SymmetricDistance)?;
             let change = AbsoluteDistance::<f64>::default();

@@ -57,9 +57,9 @@ pub fn numbers(name: &'static str) -> Result<Select<i32>, BridgeError> {
 }
 
 /// How many people.
-pub fn count(epsilon: f64) -> Result<Question<i32, i32>, BridgeError> {
+pub fn count(epsilon: &'static str) -> Result<Question<i32, i32>, BridgeError> {
     let question = measurement("count", move || {
-        calibrated(&1, &epsilon, |scale| {
+        calibrated(1, epsilon, |scale| {
             let change = AbsoluteDistance::<i32>::default();
             make_count(column::<i32>(), SymmetricDistance)?
                 >> make_laplace::<_, _, Pure>(AtomDomain::default(), change, scale, None)?
@@ -69,9 +69,9 @@ pub fn count(epsilon: f64) -> Result<Question<i32, i32>, BridgeError> {
 }
 
 /// The sum of a column, each value clamped to `0..=top`.
-pub fn sum(top: i32, epsilon: f64) -> Result<Question<i32, i64>, BridgeError> {
+pub fn sum(top: i32, epsilon: &'static str) -> Result<Question<i32, i64>, BridgeError> {
     let question = measurement("sum", move || {
-        calibrated(&1, &epsilon, |scale| {
+        calibrated(1, epsilon, |scale| {
             let wide = make_cast_default::<_, i32, i64>(column(), SymmetricDistance)?;
             let clamp = make_clamp(column::<i64>(), SymmetricDistance, (0, i64::from(top)))?;
             let sum = make_sum(clamp.output_domain.clone(), SymmetricDistance)?;
@@ -86,9 +86,13 @@ pub fn sum(top: i32, epsilon: f64) -> Result<Question<i32, i64>, BridgeError> {
 }
 
 /// The mean of a column, each value clamped to `0..=top`, for about this many people.
-pub fn mean(top: f64, people: usize, epsilon: f64) -> Result<Question<i32, f64>, BridgeError> {
+pub fn mean(
+    top: f64,
+    people: usize,
+    epsilon: &'static str,
+) -> Result<Question<i32, f64>, BridgeError> {
     let question = measurement("mean", move || {
-        calibrated(&1, &epsilon, |scale| {
+        calibrated(1, epsilon, |scale| {
             let float = make_cast_default::<_, i32, f64>(column(), SymmetricDistance)?;
             let impute = make_impute_constant(column::<f64>(), SymmetricDistance, 0.0)?;
             let clamp = make_clamp(impute.output_domain.clone(), SymmetricDistance, (0.0, top))?;
@@ -112,10 +116,10 @@ pub fn mean(top: f64, people: usize, epsilon: f64) -> Result<Question<i32, f64>,
 /// How many people in each category; the last number is that of all others.
 pub fn histogram(
     categories: &'static [&'static str],
-    epsilon: f64,
+    epsilon: &'static str,
 ) -> Result<Question<String, Vec<i32>>, BridgeError> {
     let question = measurement("histogram", move || {
-        calibrated(&1, &epsilon, |scale| {
+        calibrated(1, epsilon, |scale| {
             let names = categories.iter().copied().map(String::from).collect();
             let counts = make_count_by_categories::<L1Distance<i32>, String, i32>(
                 column(),

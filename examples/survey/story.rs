@@ -88,9 +88,9 @@ fn ada_s_work(ada: &Survey, table: &Asked) -> Result<(), Problem> {
     let income = ada
         .link("income")
         .nest_after(&questions::numbers("income")?)?;
-    let count = questions::count(0.0625)?;
+    let count = questions::count("0.0625")?;
     let people = table.ask("Ada", &income, "people", &count, i32::to_string)?;
-    let sum = questions::sum(150_000, 0.25)?;
+    let sum = questions::sum(150_000, "0.25")?;
     let mean = |sum: &i64| match people {
         Some(people) => format!("{sum} (mean {:.0})", *sum as f64 / f64::from(people)),
         None => sum.to_string(),
@@ -103,7 +103,7 @@ fn ada_s_work(ada: &Survey, table: &Asked) -> Result<(), Problem> {
     let region = helper
         .link("region")
         .nest_after(&questions::words("region")?)?;
-    let histogram = questions::histogram(&REGIONS, 0.125)?;
+    let histogram = questions::histogram(&REGIONS, "0.125")?;
     let shown = |counts: &Vec<i32>| format!("{counts:?}");
     table.ask(
         "Ada's helper",
@@ -123,7 +123,7 @@ fn ada_s_work(ada: &Survey, table: &Asked) -> Result<(), Problem> {
     let hours = ada
         .link("hours")
         .nest_after(&questions::numbers("hours")?)?;
-    let mean = questions::mean(60.0, PEOPLE, 0.25)?;
+    let mean = questions::mean(60.0, PEOPLE, "0.25")?;
     table.ask(
         "Ada",
         &hours,
@@ -137,7 +137,7 @@ fn ada_s_work(ada: &Survey, table: &Asked) -> Result<(), Problem> {
 /// A mean, a search with sparse vector, and something too expensive.
 fn ben_s_work(ben: &Survey, table: &Asked) -> Result<(), Problem> {
     let age = ben.link("age").nest_after(&questions::numbers("age")?)?;
-    let mean = questions::mean(100.0, PEOPLE, 0.25)?;
+    let mean = questions::mean(100.0, PEOPLE, "0.25")?;
     table.ask("Ben", &age, "mean of ages up to 100", &mean, |age| {
         format!("{age:.2}")
     })?;
@@ -183,13 +183,13 @@ fn ben_s_work(ben: &Survey, table: &Asked) -> Result<(), Problem> {
     let school = ben
         .link("education")
         .nest_after(&questions::words("education")?)?;
-    let histogram = questions::histogram(&SCHOOLS, 0.125)?;
+    let histogram = questions::histogram(&SCHOOLS, "0.125")?;
     table.ask("Ben", &school, "people per school", &histogram, |counts| {
         format!("{counts:?}")
     })?;
 
     // Too much: refused before it runs, nothing is charged, and a smaller question may follow.
-    let greedy = questions::sum(150_000, 1.0)?;
+    let greedy = questions::sum(150_000, "1")?;
     table.ask(
         "Ben",
         &income,
@@ -197,7 +197,7 @@ fn ben_s_work(ben: &Survey, table: &Asked) -> Result<(), Problem> {
         &greedy,
         i64::to_string,
     )?;
-    let modest = questions::sum(150_000, 0.25)?;
+    let modest = questions::sum(150_000, "0.25")?;
     table.ask(
         "Ben",
         &income,

@@ -1,7 +1,7 @@
 //! The accountant: mechanisms with counts in, certified ε and δ out.
 
 use dashu_ratio::RBig;
-use exact::Exact;
+use exact::{Exact, Parameter, Round};
 
 use crate::AccountantError;
 use crate::direction::Direction;
@@ -19,9 +19,9 @@ use crate::promised::Countable;
 ///
 /// ```
 /// use odometry::accountant::{Accountant, Mechanism};
-/// let counts = Mechanism::laplace("1".parse()?, "10".parse()?)?;
+/// let counts = Mechanism::laplace("1", "10")?;
 /// let accountant = Accountant::new().add(counts, 1000);
-/// let epsilon = accountant.epsilon(&"1e-6".parse()?)?;
+/// let epsilon = accountant.epsilon("1e-6")?;
 /// assert!(epsilon >= "18.950286".parse()? && epsilon < "18.9503".parse()?);
 /// assert!(accountant.delta(&epsilon)? <= "1.001e-6".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,7 +47,7 @@ impl Accountant {
     /// let adults = count(Records::<u8>::new(), DiscreteLaplace::new(10)?, |age| *age >= 18);
     /// let together = Accountant::new().add(&adults, 1000)?;
     /// // By its ε alone, randomized response is the worst case; for a count it is the case.
-    /// assert!(together.epsilon(&"1e-6".parse()?)? < "19.3447".parse()?);
+    /// assert!(together.epsilon("1e-6")? < "19.3447".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -64,7 +64,8 @@ impl Accountant {
 
     /// An ε at which δ is at most `delta`, rounded up: the least one up to what the method adds. Infinite if there is none,
     /// at δ = 0 the sum of the largest losses. δ above 1 is an error.
-    pub fn epsilon(&self, delta: &Exact) -> Result<Exact, AccountantError> {
+    pub fn epsilon(&self, delta: impl Parameter) -> Result<Exact, AccountantError> {
+        let delta = &AccountantError::read("δ", delta, Round::Down)?;
         let target = delta.to_rational().filter(|delta| *delta <= RBig::ONE);
         let target =
             target.ok_or_else(|| AccountantError::parameter("δ", delta, "between 0 and 1"))?;
@@ -79,8 +80,8 @@ impl Accountant {
     }
 
     /// δ at this ε, rounded up.
-    pub fn delta(&self, epsilon: &Exact) -> Result<Exact, AccountantError> {
-        let mut curve = self.curve([epsilon.clone()])?;
+    pub fn delta(&self, epsilon: impl Parameter) -> Result<Exact, AccountantError> {
+        let mut curve = self.curve([epsilon])?;
         Ok(curve.pop().map_or(Exact::ONE, |(_, delta)| delta))
     }
 
@@ -88,18 +89,18 @@ impl Accountant {
     ///
     /// ```
     /// use odometry::accountant::{Accountant, Mechanism};
-    /// let step = Mechanism::poisson_gaussian("0.01".parse()?, "1".parse()?)?;
+    /// let step = Mechanism::poisson_gaussian("0.01", "1")?;
     /// let accountant = Accountant::new().add(step, 1000);
-    /// let epsilons = ["1", "2", "4"].map(|epsilon| epsilon.parse().unwrap());
-    /// let curve = accountant.curve(epsilons)?;
+    /// let curve = accountant.curve(["1", "2", "4"])?;
     /// assert!(curve.windows(2).all(|pair| pair[1].1 < pair[0].1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn curve(
         &self,
-        epsilons: impl IntoIterator<Item = Exact>,
+        epsilons: impl IntoIterator<Item: Parameter>,
     ) -> Result<Vec<(Exact, Exact)>, AccountantError> {
-        let epsilons: Vec<Exact> = epsilons.into_iter().collect();
+        let read = |epsilon| AccountantError::read("ε", epsilon, Round::Down);
+        let epsilons: Vec<Exact> = epsilons.into_iter().map(read).collect::<Result<_, _>>()?;
         // From left to right, so that contours are shared.
         let mut order: Vec<usize> = (0..epsilons.len()).collect();
         order.sort_by(|a, b| epsilons[*a].cmp(&epsilons[*b]));

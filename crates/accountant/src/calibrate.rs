@@ -1,7 +1,7 @@
 //! The noise for a budget: the least parameter, up to a relative `2^-20`, at which the accountant's ε is within it.
 
 use exact::Exact;
-use measures::EpsilonDelta;
+use measures::{EpsilonDelta, IntoLoss};
 
 use crate::{Accountant, AccountantError, Mechanism};
 
@@ -17,17 +17,18 @@ impl Accountant {
     /// ```
     /// use odometry::accountant::{Accountant, Mechanism};
     /// // A thousand steps on samples of one in a hundred, for (1, 1e-6):
-    /// let step = |sigma| Mechanism::poisson_gaussian("0.01".parse().unwrap(), sigma);
-    /// let sigma = Accountant::new().calibrate(1000, &"(1, 1e-6)".parse()?, step)?;
+    /// let step = |sigma| Mechanism::poisson_gaussian("0.01", sigma);
+    /// let sigma = Accountant::new().calibrate(1000, "(1, 1e-6)", step)?;
     /// assert!(sigma > "1.5".parse()? && sigma < "1.8".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn calibrate(
         &self,
         count: u64,
-        budget: &EpsilonDelta,
+        budget: impl IntoLoss<EpsilonDelta>,
         mechanism: impl Fn(Exact) -> Result<Mechanism, AccountantError>,
     ) -> Result<Exact, AccountantError> {
+        let budget = budget.into_loss()?;
         let fits = |scale: f64| -> Result<bool, AccountantError> {
             let scale = Exact::try_from(scale).unwrap_or(Exact::INFINITY);
             let Ok(mechanism) = mechanism(scale) else {
@@ -48,16 +49,17 @@ impl Accountant {
     ///
     /// ```
     /// use odometry::accountant::{Accountant, Mechanism};
-    /// let count = Mechanism::laplace("1".parse()?, "10".parse()?)?;
-    /// let runs = Accountant::new().runs(&count, &"(18.951, 1e-6)".parse()?)?;
+    /// let count = Mechanism::laplace("1", "10")?;
+    /// let runs = Accountant::new().runs(&count, "(18.951, 1e-6)")?;
     /// assert_eq!(runs, 1000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn runs(
         &self,
         mechanism: &Mechanism,
-        budget: &EpsilonDelta,
+        budget: impl IntoLoss<EpsilonDelta>,
     ) -> Result<u64, AccountantError> {
+        let budget = budget.into_loss()?;
         const MOST_RUNS: u64 = 1 << 40;
         let fits = |count: u64| -> Result<bool, AccountantError> {
             let together = self.clone().add(mechanism.clone(), count);

@@ -1,6 +1,7 @@
 //! What can be wrong with a question to the accountant.
 
-use exact::excerpt;
+use exact::{Exact, ExactError, Parameter, Round, excerpt};
+use measures::LossError;
 use thiserror::Error;
 
 /// A parameter that makes no sense, or a question that cannot be answered.
@@ -17,6 +18,17 @@ pub enum AccountantError {
         /// Its range.
         expected: &'static str,
     },
+    /// Text that is no number.
+    #[error("{name}: {source}")]
+    NotANumber {
+        /// What it is.
+        name: &'static str,
+        /// What is wrong with it, and what to write.
+        source: ExactError,
+    },
+    /// A budget that is no loss.
+    #[error(transparent)]
+    Loss(#[from] LossError),
     /// Nothing is known of how a measurement's loss is distributed.
     #[error(
         "how the loss of {mechanism} is distributed is not known at distance {distance}: convert it to (ε, δ), or add a `Mechanism`"
@@ -53,6 +65,16 @@ pub enum AccountantError {
 }
 
 impl AccountantError {
+    /// The parameter of this name, rounded if it is a rational that is no decimal.
+    pub(crate) fn read(
+        name: &'static str,
+        value: impl Parameter,
+        round: Round,
+    ) -> Result<Exact, Self> {
+        let read = value.exact(round);
+        read.map_err(|source| AccountantError::NotANumber { name, source })
+    }
+
     pub(crate) fn parameter(
         name: &'static str,
         value: &impl ToString,

@@ -4,10 +4,10 @@
 //! ```
 //! use odometry::accountant::{Accountant, Mechanism};
 //! let accountant = Accountant::new()
-//!     .add(Mechanism::laplace("1".parse()?, "20".parse()?)?, 100)
-//!     .add(Mechanism::gaussian("1".parse()?, "30".parse()?)?, 100)
-//!     .add(Mechanism::randomized_response("0.03".parse()?), 100);
-//! let epsilon = accountant.epsilon(&"1e-30".parse()?)?;
+//!     .add(Mechanism::laplace("1", "20")?, 100)
+//!     .add(Mechanism::gaussian("1", "30")?, 100)
+//!     .add(Mechanism::randomized_response("0.03")?, 100);
+//! let epsilon = accountant.epsilon("1e-30")?;
 //! assert!(epsilon < "8".parse()?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -16,15 +16,15 @@
 //!
 //! ```
 //! use odometry::accountant::{Accountant, Mechanism};
-//! let step = |sigma| Mechanism::poisson_gaussian("0.01".parse().unwrap(), sigma);
+//! let step = |sigma| Mechanism::poisson_gaussian("0.01", sigma);
 //! // The noise for 60 epochs within (3, 1e-5):
-//! let sigma = Accountant::new().calibrate(6000, &"(3, 1e-5)".parse()?, step)?;
+//! let sigma = Accountant::new().calibrate(6000, "(3, 1e-5)", step)?;
 //! assert!(sigma > "1.28".parse()? && sigma < "1.3".parse()?);
 //! // With 50 noisy counts beside it:
 //! let beside = Accountant::new()
 //!     .add(step(sigma)?, 6000)
-//!     .add(Mechanism::discrete_laplace(1, "200".parse()?)?, 50);
-//! assert!(beside.epsilon(&"1e-5".parse()?)? < "3.1".parse()?);
+//!     .add(Mechanism::discrete_laplace(1, "200")?, 50);
+//! assert!(beside.epsilon("1e-5")? < "3.1".parse()?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

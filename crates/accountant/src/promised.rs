@@ -24,9 +24,9 @@ use crate::{Accountant, AccountantError, Mechanism};
 /// let map = PrivacyMap::<SymmetricDistance, _>::constant_up_to(ApproxDp, 1, "(1, 1e-5)")?;
 /// let noisy = Measurement::new("noisy", Records::<i64>::new(), map, |_, _| Ok(42))
 ///     .knowing(PairMap::<SymmetricDistance>::new(|d_in| {
-///         Mechanism::gaussian(u64::from(*d_in).into(), "4".parse().ok()?).ok()
+///         Mechanism::gaussian(*d_in, 4).ok()
 ///     }));
-/// let epsilon = Accountant::new().add(&noisy, 100)?.epsilon(&"1e-5".parse()?)?;
+/// let epsilon = Accountant::new().add(&noisy, 100)?.epsilon("1e-5")?;
 /// assert!(epsilon < "13.21".parse()?); // 100 times (1, 1e-5) cannot be had at δ = 1e-5 at all
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -62,7 +62,7 @@ impl PairMap<SymmetricDistance> {
     pub fn poisson_sampled(&self, rate: Exact) -> Self {
         let inner = self.clone();
         PairMap::new(move |d_in| match d_in {
-            0 => Some(Mechanism::randomized_response(Exact::ZERO)),
+            0 => Mechanism::randomized_response(0).ok(),
             1 => inner.at(&1)?.poisson_sampled(rate.clone()).ok(),
             _ => None,
         })
@@ -90,7 +90,7 @@ pub trait Paired: Measure {
 
 impl Paired for PureDp {
     fn pair(&self, loss: &measures::Epsilon) -> Option<Mechanism> {
-        Some(Mechanism::randomized_response(loss.value().clone()))
+        Mechanism::randomized_response(loss.value()).ok()
     }
 }
 
@@ -103,8 +103,8 @@ impl Paired for ApproxDp {
 impl Paired for GaussianDp {
     fn pair(&self, loss: &measures::Mu) -> Option<Mechanism> {
         match loss.value().is_infinite() {
-            true => Some(Mechanism::randomized_response(Exact::INFINITY)),
-            false => Mechanism::gaussian(loss.value().clone(), Exact::ONE).ok(),
+            true => Mechanism::randomized_response(Exact::INFINITY).ok(),
+            false => Mechanism::gaussian(loss.value(), 1).ok(),
         }
     }
 }
@@ -171,7 +171,7 @@ impl Mechanism {
     /// use odometry::mechanisms::{additive::add_noise, samplers::DiscreteGaussian};
     /// let noisy = add_noise(DiscreteGaussian::with_scale(30)?);
     /// let pair = Mechanism::of(&noisy, &2u32.into())?;
-    /// let epsilon = Accountant::new().add(pair, 100).epsilon(&"1e-6".parse()?)?;
+    /// let epsilon = Accountant::new().add(pair, 100).epsilon("1e-6")?;
     /// assert!(epsilon < "3.1".parse()?); // zCDP gives 3.6
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

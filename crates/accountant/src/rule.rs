@@ -122,7 +122,7 @@ impl FixedRule for CertifiedPure {
 /// ```
 /// use odometry::accountant::CertifiedProfile;
 /// use odometry::measures::{FixedRule, Profile};
-/// let rule = CertifiedProfile::new(["0.5", "1", "2"].map(|epsilon| epsilon.parse().unwrap()))?;
+/// let rule = CertifiedProfile::new(["0.5", "1", "2"])?;
 /// let children = vec![Profile::new(["(0.1, 0)".parse()?]); 20];
 /// let delta = rule.compose(&children)?.delta_at(&"1".parse()?);
 /// assert!(delta >= "0.0023966924".parse()? && delta < "0.00241".parse()?); // exactly 0.00239669…
@@ -131,7 +131,7 @@ impl FixedRule for CertifiedPure {
 ///
 /// ```compile_fail,E0277
 /// fn filter(_rule: impl odometry::measures::FilterRule) {}
-/// filter(odometry::accountant::CertifiedProfile::new(["1".parse().unwrap()]).unwrap());
+/// filter(odometry::accountant::CertifiedProfile::new([1]).unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertifiedProfile {
@@ -140,8 +140,13 @@ pub struct CertifiedProfile {
 
 impl CertifiedProfile {
     /// The rule that reports δ at these ε: at least one, finite.
-    pub fn new(epsilons: impl IntoIterator<Item = Exact>) -> Result<Self, RuleError> {
-        let epsilons: Vec<Exact> = epsilons.into_iter().filter(Exact::is_finite).collect();
+    ///
+    /// # Errors
+    /// [`RuleError::Parameter`].
+    pub fn new(epsilons: impl IntoIterator<Item: Parameter>) -> Result<Self, RuleError> {
+        let read = |epsilon| RuleError::read("ε", epsilon);
+        let mut epsilons: Vec<Exact> = epsilons.into_iter().map(read).collect::<Result<_, _>>()?;
+        epsilons.retain(Exact::is_finite);
         match epsilons.is_empty() {
             true => Err(RuleError::parameter(
                 "epsilons",

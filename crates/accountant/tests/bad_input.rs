@@ -83,7 +83,10 @@ fn parameters_out_of_range() {
         Mechanism::finite(&[(Exact::INFINITY, exact("1"))]),
         "sum of weights"
     ));
-    assert!(is_parameter(Mechanism::mixture([]), "odds"));
+    assert!(is_parameter(
+        Mechanism::mixture([(0, laplace()); 0]),
+        "odds"
+    ));
     assert!(is_parameter(
         Mechanism::mixture([(Exact::INFINITY, laplace())]),
         "odds"
@@ -131,7 +134,7 @@ fn nothing_and_everything() {
     );
     for open in ["inf", "1e40"] {
         let all = Accountant::new()
-            .add(Mechanism::randomized_response(exact(open)), 1)
+            .add(Mechanism::randomized_response(exact(open)).unwrap(), 1)
             .add(laplace(), 5);
         assert_eq!(all.epsilon(&exact("0.5")), Ok(Exact::INFINITY));
         assert_eq!(all.delta(&exact("5")), Ok(Exact::ONE));
@@ -187,9 +190,9 @@ fn the_last_bit_of_delta() {
 fn very_large_and_very_small_parameters() {
     for epsilon in ["1e-90", "1e-30", "1e-9", "50", "1000", "1e9", "1e29"] {
         let all = Accountant::new()
-            .add(Mechanism::randomized_response(exact(epsilon)), 3)
+            .add(Mechanism::randomized_response(exact(epsilon)).unwrap(), 3)
             .add(laplace(), 2)
-            .add(Mechanism::randomized_response(exact("0.01")), 50);
+            .add(Mechanism::randomized_response(exact("0.01")).unwrap(), 50);
         let found = all.epsilon(&exact("1e-6")).unwrap();
         let sum = exact(epsilon).times(3) + exact("0.7000001");
         assert!(
@@ -241,7 +244,7 @@ fn calibration() {
     // What is spent already leaves less.
     let spent = Accountant::new().add(laplace(), 5);
     assert!(spent.calibrate(100, &budget, noise).unwrap() > sigma);
-    let over = Accountant::new().add(Mechanism::randomized_response(exact("3")), 1);
+    let over = Accountant::new().add(Mechanism::randomized_response(exact("3")).unwrap(), 1);
     let small: EpsilonDelta = "(0.001, 0)".parse().unwrap();
     assert!(matches!(
         over.calibrate(1, &small, noise),
@@ -250,4 +253,54 @@ fn calibration() {
     assert_eq!(over.runs(&laplace(), &small), Ok(0));
     let silent = Mechanism::gaussian(Exact::ZERO, exact("1")).unwrap();
     assert_eq!(Accountant::new().runs(&silent, &budget), Ok((1 << 40) - 1));
+}
+
+/// Text that is no number, wherever one is wanted.
+#[test]
+fn text_that_is_no_number_says_what_to_write() {
+    let all = Accountant::new().add(laplace(), 10);
+    for (bad, said) in [
+        ("", "write decimals such as 0.1"),
+        ("NaN", "write decimals such as 0.1"),
+        ("0,5", "write decimals such as 0.1"),
+        ("1/3", "write decimals such as 0.1"),
+        ("-1", "-1 is negative"),
+        ("1e99999999", "out of range"),
+    ] {
+        let says = |error: AccountantError| {
+            assert!(
+                matches!(error, AccountantError::NotANumber { .. }),
+                "{error:?}"
+            );
+            assert!(error.to_string().contains(said), "{bad:?}: {error}");
+        };
+        says(Mechanism::laplace(bad, 1).unwrap_err());
+        says(Mechanism::laplace(1, bad).unwrap_err());
+        says(Mechanism::gaussian(bad, 1).unwrap_err());
+        says(Mechanism::gaussian(1, bad).unwrap_err());
+        says(Mechanism::discrete_laplace(1, bad).unwrap_err());
+        says(Mechanism::discrete_gaussian(1, bad).unwrap_err());
+        says(Mechanism::poisson_gaussian(bad, 1).unwrap_err());
+        says(Mechanism::poisson_gaussian("0.1", bad).unwrap_err());
+        says(Mechanism::poisson_laplace(bad, 1, 1).unwrap_err());
+        says(Mechanism::randomized_response(bad).unwrap_err());
+        says(Mechanism::approximate(bad, 0).unwrap_err());
+        says(Mechanism::approximate(1, bad).unwrap_err());
+        says(Mechanism::mixture([(bad, laplace())]).unwrap_err());
+        says(laplace().poisson_sampled(bad).unwrap_err());
+        says(all.epsilon(bad).unwrap_err());
+        says(all.delta(bad).unwrap_err());
+        says(all.curve(["1", bad]).unwrap_err());
+        assert!(accountant::CertifiedProfile::new([bad]).is_err());
+        let asked = std::cell::Cell::new(false);
+        let budget = all.calibrate(1, bad, |scale| {
+            asked.set(true);
+            Mechanism::laplace(1, scale)
+        });
+        for error in [budget.unwrap_err(), all.runs(&laplace(), bad).unwrap_err()] {
+            assert!(matches!(error, AccountantError::Loss(_)), "{error:?}");
+            assert!(error.to_string().contains("such as"), "{error}");
+        }
+        assert!(!asked.get());
+    }
 }

@@ -78,7 +78,7 @@ fn discrete_laplace_noise() {
     }
     // Distance 1 is randomized response.
     let one = Mechanism::discrete_laplace(1, exact("10")).unwrap();
-    let response = Mechanism::randomized_response(exact("0.1"));
+    let response = Mechanism::randomized_response(exact("0.1")).unwrap();
     for epsilon in [0.5, 2.0] {
         assert_above(
             delta(&one, 100, epsilon),
@@ -194,7 +194,7 @@ fn a_mixture_of_finite_pairs_is_a_finite_pair() {
     }
     // A part without loss, and one without any guarantee.
     let silent = Mechanism::gaussian(exact("0"), exact("1")).unwrap();
-    let open = Mechanism::randomized_response(Exact::INFINITY);
+    let open = Mechanism::randomized_response(Exact::INFINITY).unwrap();
     let leaky = Mechanism::mixture([(exact("9"), silent), (exact("1"), open)]).unwrap();
     assert_above(delta(&leaky, 2, 3.0), 0.19, 1e-9);
 }
@@ -289,7 +289,8 @@ fn edges_of_the_rules() {
     let zero = rule.compose(&vec![ProfileDp.zero(); 9]).unwrap();
     assert!(zero.delta_at(&exact("1")) < exact("1e-30"));
     assert!(
-        CertifiedProfile::new([]).is_err() && CertifiedProfile::new([Exact::INFINITY]).is_err()
+        CertifiedProfile::new([0u32; 0]).is_err()
+            && CertifiedProfile::new([Exact::INFINITY]).is_err()
     );
     assert!(CertifiedPure::new(exact("1.5")).is_err());
     // Where `Optimal` is exact, the same number.

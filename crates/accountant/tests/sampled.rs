@@ -126,11 +126,14 @@ fn responses_and_failures() {
     let (rate, epsilon) = (exact("0.01"), exact("0.7"));
     let claimed = (0.01 * 0.7f64.exp_m1()).ln_1p();
     for mechanism in [
-        Mechanism::randomized_response(epsilon.clone()),
+        Mechanism::randomized_response(epsilon.clone()).unwrap(),
         Mechanism::discrete_laplace(1, exact("1").div(&epsilon, Round::Down)).unwrap(),
         Mechanism::laplace(epsilon.clone(), exact("1")).unwrap(),
-        Mechanism::mixture([(exact("1"), Mechanism::randomized_response(epsilon.clone()))])
-            .unwrap(),
+        Mechanism::mixture([(
+            exact("1"),
+            Mechanism::randomized_response(epsilon.clone()).unwrap(),
+        )])
+        .unwrap(),
     ] {
         let sampled = mechanism.poisson_sampled(rate.clone()).unwrap();
         let found = Accountant::new()
@@ -265,6 +268,7 @@ fn rates_at_the_ends() {
             < exact("1e-20")
     );
     let open = Mechanism::randomized_response(Exact::INFINITY)
+        .unwrap()
         .poisson_sampled(exact("0.25"))
         .unwrap();
     let delta = Accountant::new()

@@ -29,7 +29,7 @@ fn assert_near(accountant: &Accountant, delta: &str, known: &str, excess: f64) {
 
 fn responses(epsilons: impl Iterator<Item = Exact>) -> Accountant {
     epsilons.fold(Accountant::new(), |all, epsilon| {
-        all.add(Mechanism::randomized_response(epsilon), 1)
+        all.add(Mechanism::randomized_response(epsilon).unwrap(), 1)
     })
 }
 
@@ -81,7 +81,10 @@ fn a_mix() {
                 Mechanism::gaussian(exact("1"), ratio(30 + i, 1)).unwrap(),
                 1,
             )
-            .add(Mechanism::randomized_response(ratio(20 + i, 1000)), 1);
+            .add(
+                Mechanism::randomized_response(ratio(20 + i, 1000)).unwrap(),
+                1,
+            );
     }
     assert_near(&all, "1e-6", "3.6869292142169433939", 1e-6);
     assert_near(&all, "1e-10", "4.8831472639264833124", 1e-6);
@@ -137,7 +140,7 @@ fn gaussian_noise_is_that_of_the_closed_form() {
 #[test]
 fn very_many_equal_responses() {
     let epsilon = Exact::try_from(1.0 / (1u64 << 20) as f64).unwrap();
-    let all = Accountant::new().add(Mechanism::randomized_response(epsilon), 1 << 40);
+    let all = Accountant::new().add(Mechanism::randomized_response(epsilon).unwrap(), 1 << 40);
     for (delta, known) in [("1e-6", 4.886_554_1), ("1e-30", 11.743_883_0)] {
         let found = all.epsilon(&exact(delta)).unwrap().to_f64(Round::Up);
         assert!(
@@ -149,7 +152,7 @@ fn very_many_equal_responses() {
 
 #[test]
 fn equal_responses_are_summed_exactly() {
-    let all = Accountant::new().add(Mechanism::randomized_response(exact("0.1")), 1000);
+    let all = Accountant::new().add(Mechanism::randomized_response(exact("0.1")).unwrap(), 1000);
     let found = all.epsilon(&exact("1e-6")).unwrap().to_f64(Round::Up);
     assert!((19.344_671..19.344_672).contains(&found), "{found}");
     // google's accountant says 2.8565e-11, below the truth.

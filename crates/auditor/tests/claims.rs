@@ -55,7 +55,7 @@ fn every_measure_from_both_sides() {
 
 #[test]
 fn a_curve_holds_only_if_every_order_does() {
-    let orders = Orders::new([2u32.into(), 4u32.into()]).unwrap();
+    let orders = Orders::new([2, 4]).unwrap();
     let curve = |a: &str, b: &str| {
         RenyiCurve::new(&orders, [a.parse().unwrap(), b.parse().unwrap()]).unwrap()
     };

@@ -279,7 +279,7 @@ fn concentrated_renyi_and_gaussian_filters() {
         &budget,
     );
 
-    let orders = Orders::new([2u32.into(), 4u32.into()]).unwrap();
+    let orders = Orders::new([2, 4]).unwrap();
     let curve = |report: &Report<usize, usize>| {
         let at = |order: u32| {
             let bound = |direction| report.renyi(&order.into(), direction).unwrap().most;

@@ -82,7 +82,7 @@ impl FilterRule for SomeOrder {
 
 #[test]
 fn some_order_still_fits_is_refuted() {
-    let orders = Orders::new([16u32.into(), 64u32.into()]).unwrap();
+    let orders = Orders::new([16, 64]).unwrap();
     let measure = RenyiCurveDp::new(orders.clone());
     // (1, 1e-6) by either order alone.
     let budget = RenyiCurve::new(

@@ -106,9 +106,11 @@ fn hundred_thousand() -> Result<Accountant, AccountantError> {
 }
 
 fn responses(epsilons: impl Iterator<Item = Exact>) -> Result<Accountant, AccountantError> {
-    Ok(epsilons.fold(Accountant::new(), |all, epsilon| {
-        all.add(Mechanism::randomized_response(epsilon), 1)
-    }))
+    epsilons
+        .into_iter()
+        .try_fold(Accountant::new(), |all, epsilon| {
+            Ok(all.add(Mechanism::randomized_response(epsilon)?, 1))
+        })
 }
 
 fn laplace() -> Result<Accountant, AccountantError> {
@@ -122,7 +124,7 @@ fn mix() -> Result<Accountant, AccountantError> {
         all = all
             .add(Mechanism::laplace(Exact::ONE, ratio(20 + i, 1))?, 1)
             .add(Mechanism::gaussian(Exact::ONE, ratio(30 + i, 1))?, 1)
-            .add(Mechanism::randomized_response(ratio(20 + i, 1000)), 1);
+            .add(Mechanism::randomized_response(ratio(20 + i, 1000))?, 1);
     }
     Ok(all)
 }

@@ -137,7 +137,7 @@ proptest! {
     /// \[HSV25\] Cor 13.4 and 13.8: Rényi losses of one order add up, fixed or under a filter.
     #[test]
     fn renyi(one in random(), other in random(), order in 2u64..5) {
-        let measure = RenyiDp::new(order.into()).unwrap();
+        let measure = RenyiDp::new(order).unwrap();
         let loss = |random: &Random| measure.loss(worst(&alone(random, two_messages), order).most);
         let parts = vec![(one.clone(), loss(&one)), (other.clone(), loss(&other))];
         let slots = FixedParameters::new(parts.iter().map(|(_, loss)| loss.clone()).collect());
@@ -203,7 +203,7 @@ proptest! {
     /// \[HSV25\] Thm 13.6, Cor 13.7: the same in Rényi privacy.
     #[test]
     fn consistent_parallel_renyi(one in random(), order in 2u64..5) {
-        let measure = RenyiDp::new(order.into()).unwrap();
+        let measure = RenyiDp::new(order).unwrap();
         let loss = measure.loss(worst(&alone(&one, first_only), order).most);
         let found = worst(&two_copies(&one, &loss), order);
         prop_assert!(found.least <= *loss.epsilon());

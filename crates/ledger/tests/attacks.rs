@@ -70,7 +70,7 @@ fn another_transformation_under_an_open_name_is_not_charged_as_the_first() {
 }
 
 /// A key of one's own, such as a value that an analyst has sent.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Deep(usize);
 
 impl DurableKey for Deep {

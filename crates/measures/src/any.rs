@@ -245,13 +245,13 @@ mod tests {
 
     #[test]
     fn losses_belong_to_their_measure() {
-        let at_two = RenyiDp::new(2u32.into()).unwrap();
+        let at_two = RenyiDp::new(2).unwrap();
         let loss = at_two.any().loss("0.5").unwrap();
         assert_eq!(
             at_two.known_loss(&loss),
             Ok("0.5 at order 2".parse().unwrap())
         );
-        let at_three = RenyiDp::new(3u32.into()).unwrap();
+        let at_three = RenyiDp::new(3).unwrap();
         assert!(matches!(
             at_three.known_loss(&loss),
             Err(LossError::Foreign { .. })

@@ -29,7 +29,7 @@
 //! use odometry::measures::convert::CurveToApprox;
 //! use odometry::measures::ConvertsTotals;
 //! fn takes_totals(_: impl ConvertsTotals) {}
-//! let orders = odometry::measures::Orders::new([2u32.into(), 4u32.into()]).unwrap();
+//! let orders = odometry::measures::Orders::new([2, 4]).unwrap();
 //! takes_totals(CurveToApprox::new(orders, "1e-5").unwrap());
 //! ```
 

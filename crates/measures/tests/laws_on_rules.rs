@@ -62,7 +62,7 @@ proptest! {
     fn scalar_sums(values in prop::collection::vec(value(), 1..5)) {
         sums(PureDp, &values.iter().cloned().map(Epsilon::new).collect::<Vec<_>>());
         sums(Zcdp, &values.iter().cloned().map(Rho::new).collect::<Vec<_>>());
-        let order = RenyiDp::new("2.5".parse().unwrap()).unwrap();
+        let order = RenyiDp::new("2.5").unwrap();
         sums(order.clone(), &values.iter().cloned().map(|e| order.loss(e)).collect::<Vec<_>>());
     }
 

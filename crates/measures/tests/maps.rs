@@ -57,7 +57,7 @@ fn a_failing_map_says_why() {
 
 #[test]
 fn a_loss_of_another_measure_is_an_error() {
-    let two = RenyiDp::new(2u32.into()).unwrap();
+    let two = RenyiDp::new(2).unwrap();
     let map = PrivacyMap::<Neighbours, _>::new(two, |_| Ok("1 at order 3".parse().unwrap()));
     let error = map.loss(&Neighbouring);
     assert!(
@@ -106,7 +106,7 @@ fn quadratic_maps_are_gaussian_noise() {
         PrivacyMap::<SymmetricDistance, _>::quadratic(measure.clone(), measure.loss(Exact::clone));
     let three = measure.loss(|order| order.times(9));
     assert_eq!(curve.loss(&3), Ok(three));
-    let two = RenyiDp::new(2u32.into()).unwrap();
+    let two = RenyiDp::new(2).unwrap();
     let one_order =
         PrivacyMap::<SymmetricDistance, _>::quadratic(two.clone(), two.loss(exact("0.1")));
     assert_eq!(one_order.loss(&2), Ok(two.loss(exact("0.4"))));

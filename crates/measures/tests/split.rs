@@ -36,7 +36,7 @@ proptest! {
             fit(Basic::new(Zcdp), &Rho::new(a.clone()), n);
             fit(Basic::new(ApproxDp), &EpsilonDelta::new(a.clone(), delta.clone()).unwrap(), n);
             fit(Basic::new(ApproxZcdp), &RhoDelta::new(a.clone(), delta.clone()).unwrap(), n);
-            let at_two = RenyiDp::new(2u32.into()).unwrap();
+            let at_two = RenyiDp::new(2).unwrap();
             fit(Basic::new(at_two.clone()), &at_two.loss(a.clone()), n);
             let orders = RenyiCurveDp::new(Orders::new([2u32, 3].map(Exact::from)).unwrap());
             fit(Basic::new(orders.clone()), &orders.loss(|order| order + &a), n);
@@ -75,7 +75,7 @@ fn no_parts_one_part_and_thirds() {
     assert_eq!(mu.split(1), mu);
     assert_eq!(mu.split(0), Mu::ZERO);
     assert_eq!(Mu::INFINITY.split(2), Mu::INFINITY);
-    let at_two = RenyiDp::new(2u32.into()).unwrap();
+    let at_two = RenyiDp::new(2).unwrap();
     assert_eq!(at_two.infinity().split(2), at_two.infinity());
     assert_eq!(at_two.loss(Exact::ONE).split(0), at_two.zero());
 }

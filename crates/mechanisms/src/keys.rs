@@ -12,7 +12,7 @@ use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{ApproxDp, CountsRecords, EpsilonDelta, GroupPrivacy, PrivacyMap};
-use odometer::{Measurement, OfRecords};
+use odometer::{Collection, Measurement, OfRecords};
 use queryable::coins::{Bit, Probability};
 
 use crate::{
@@ -81,11 +81,9 @@ fn by_counts<MI: CountsRecords>(one: EpsilonDelta) -> PrivacyMap<MI, ApproxDp> {
     })
 }
 
-fn counted<T, K: Ord>(records: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, i128> {
+fn counted<C: Collection, K: Ord>(records: &C, key: impl Fn(&C::Record) -> K) -> BTreeMap<K, i128> {
     let mut counts = BTreeMap::new();
-    for record in records {
-        *counts.entry(key(record)).or_insert(0) += 1;
-    }
+    records.each(&mut |record| *counts.entry(key(record)).or_insert(0) += 1);
     counts
 }
 
@@ -116,7 +114,7 @@ pub fn histogram_of_keys<S, N, K>(
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
 ) -> Result<KeyCounts<S, K>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     N: KeyNoise,
     K: Ord + 'static,
 {
@@ -133,9 +131,9 @@ where
         "histogram of keys",
         space,
         by_counts::<S::Metric>(one),
-        move |data: &Arc<Vec<S::Record>>, scope| {
+        move |data: &Arc<S::Data>, scope| {
             let mut shown = BTreeMap::new();
-            for (key, count) in counted(data, &key) {
+            for (key, count) in counted(&**data, &key) {
                 let count = noisy(count, &drawn, scope)?;
                 if count >= threshold {
                     shown.insert(key, count);
@@ -161,7 +159,7 @@ pub fn histogram_of_keys_spending<S, L, K>(
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
 ) -> Result<KeyCounts<S, K>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     L: crate::spend::Spend<Noise: KeyNoise>,
     K: Ord + 'static,
 {
@@ -256,7 +254,7 @@ pub fn choose_keys<S, K>(
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
 ) -> Result<Measurement<S, ApproxDp, BTreeSet<K>>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     K: Ord + 'static,
 {
     let (epsilon, delta) = (parameter::loss("ε", epsilon)?, parameter::delta(delta)?);
@@ -266,9 +264,9 @@ where
         "choice of keys",
         space,
         by_counts::<S::Metric>(one),
-        move |data: &Arc<Vec<S::Record>>, scope| {
+        move |data: &Arc<S::Data>, scope| {
             let mut shown = BTreeSet::new();
-            for (key, count) in counted(data, &key) {
+            for (key, count) in counted(&**data, &key) {
                 if scope.draw(&Bit::new(chances.of(count)))? {
                     shown.insert(key);
                 }

@@ -58,8 +58,27 @@ pub(crate) fn positive_exact(
     value: impl Parameter,
     round: Round,
 ) -> Result<Exact, BuildError> {
-    let rational = positive(what, value)?;
-    Exact::from_rational(&rational, round).map_err(|source| BuildError::NotANumber { what, source })
+    Ok(positive_rounded(what, value, round)?.0)
+}
+
+/// The same in both forms.
+pub(crate) fn positive_rounded(
+    what: &'static str,
+    value: impl Parameter,
+    round: Round,
+) -> Result<(Exact, RBig), BuildError> {
+    let unread = |source| BuildError::NotANumber { what, source };
+    let exact = match value.number() {
+        Ok(Given::Exact(exact)) => exact,
+        Ok(Given::Rational(rational)) => {
+            let rational = positive(what, rational)?;
+            Exact::from_rational(&rational, round).map_err(unread)?
+        }
+        Err(ExactError::Negative { input }) => return Err(BuildError::not_positive(what, input)),
+        Err(source) => return Err(unread(source)),
+    };
+    let rational = positive(what, &exact)?;
+    Ok((exact, rational))
 }
 
 /// A sensitivity: not below what was given.

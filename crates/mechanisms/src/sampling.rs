@@ -42,7 +42,7 @@ use accountant::PairMap;
 /// let total = sum(Records::<i64>::new(), noise, Clamp::new(0, 100)?, |income| *income);
 /// let step = total.convert(ZcdpToApprox::new("1e-8")?).poisson_sampled("0.01")?;
 /// let steps = Accountant::new().add(&step, 1000)?;
-/// assert!(steps.epsilon(&"1e-6".parse()?)? < "2.13".parse()?); // continuous noise: 2.1245
+/// assert!(steps.epsilon("1e-6")? < "2.13".parse()?); // continuous noise: 2.1245
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait PoissonSampled: Sized {

@@ -89,8 +89,7 @@ impl<P: Parameter> Spend for SpendEpsilon<P> {
     const POWER: i32 = 2;
 
     fn noise_for(self, change: &Change) -> Result<DiscreteLaplace, BuildError> {
-        let epsilon = rational(parameter::loss("ε", self.0)?);
-        DiscreteLaplace::new(parameter::positive("the sensitivity", &change.l1)? / epsilon)
+        DiscreteLaplace::for_epsilon(&change.l1, self.0)
     }
 }
 
@@ -205,8 +204,10 @@ impl DiscreteLaplace {
         sensitivity: impl Parameter,
         epsilon: impl Parameter,
     ) -> Result<Self, BuildError> {
-        let change = Change::one(&parameter::sensitivity(sensitivity)?);
-        self::epsilon(epsilon).noise_for(&change)
+        let (_, sensitivity) =
+            parameter::positive_rounded("the sensitivity", sensitivity, Round::Up)?;
+        let (_, epsilon) = parameter::positive_rounded("ε", epsilon, Round::Down)?;
+        DiscreteLaplace::new(sensitivity / epsilon)
     }
 }
 

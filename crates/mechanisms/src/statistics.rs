@@ -1,10 +1,11 @@
-//! Numbers that describe others: quantiles, bounds for clamping, means and variances, and how many values are different.
+//! Numbers that describe others: quantiles, bounds for clamping, means and variances, and how many values are different. What
+//! is built from a loss and a value of each record has one signature on purpose.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use exact::Exact;
 use measures::{CountsRecords, Measure, PureDp, Zcdp};
-use odometer::{Measurement, OfRecords, Space};
+use odometer::{Collection as _, Measurement, OfRecords, Space};
 use queryable::Scope;
 
 pub use crate::moments::{
@@ -91,7 +92,7 @@ pub fn quantile<S, F>(
     value: F,
 ) -> Result<Measurement<S, PureDp, i64>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let (shown, scores) = scored::<S, F>(quantile, candidates, value)?;
@@ -111,7 +112,7 @@ pub fn quantile_for_rho<S, F>(
     value: F,
 ) -> Result<Measurement<S, Zcdp, i64>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let (shown, scores) = scored::<S, F>(quantile, candidates, value)?;
@@ -128,18 +129,18 @@ fn scored<S, F>(
     value: F,
 ) -> Result<Scored<impl Fn(&S::Data, usize) -> i64 + Send + Sync + 'static>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let candidates: Arc<[i64]> = candidates.into();
     let shown = Arc::clone(&candidates);
-    let score = move |records: &Vec<S::Record>, at: usize| {
+    let score = move |records: &S::Data, at: usize| {
         let (mut below, mut above) = (0, 0);
-        for record in records {
+        records.each(&mut |record| {
             let value = value(record);
             below += u64::from(value < candidates[at]);
             above += u64::from(value > candidates[at]);
-        }
+        });
         quantile.score(below, above)
     };
     let sensitivity = quantile.sensitivity::<S::Metric>();
@@ -182,7 +183,7 @@ pub fn clamping_bound<S, F>(
     value: F,
 ) -> Result<Measurement<S, PureDp, i64>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     let powers: Vec<i64> = (0..63).map(|power| 1i64 << power).collect();
@@ -209,7 +210,7 @@ pub fn first_bound<S, F>(
     value: F,
 ) -> Result<Measurement<S, PureDp, i64>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
     if bounds.is_empty() {
@@ -218,12 +219,15 @@ where
     let sensitivity = Sensitivity::free(part.sensitivity::<S::Metric>().into())?;
     let map = per_started_unit(comparisons.loss(sensitivity));
     let parameters = Arc::new(comparisons.clone());
-    let find = move |data: &Arc<Vec<S::Record>>, scope: &mut Scope<'_>| {
+    let find = move |data: &Arc<S::Data>, scope: &mut Scope<'_>| {
         let mut gate = Gate::new(&parameters);
-        let asked = i128::from(part.part) * data.len() as i128;
         for bound in &bounds {
-            let is_within = |record: &&S::Record| value(record).saturating_abs() <= *bound;
-            let within = data.iter().filter(is_within).count() as i128;
+            let (mut all, mut within) = (0i128, 0i128);
+            data.each(&mut |record| {
+                all += 1;
+                within += i128::from(value(record).saturating_abs() <= *bound);
+            });
+            let asked = i128::from(part.part) * all;
             if gate.is_above(i128::from(part.of) * within - asked, 0, scope)? {
                 return Ok(*bound);
             }
@@ -248,14 +252,17 @@ pub fn count_distinct_spending<S, L, K: Ord>(
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
 ) -> Result<Spending<S, L, i64>, BuildError>
 where
-    S: OfRecords<Data = Vec<<S as OfRecords>::Record>>,
+    S: OfRecords,
     L: Spend,
 {
     let noise = loss.noise_for(&Change::one(&Exact::ONE))?;
     let map = noise.map(|d_in| Change::one(&Exact::from(*d_in)));
     let drawn = noise.clone();
     let measurement = Measurement::new("count of distinct keys", space, map, move |data, scope| {
-        let keys: BTreeSet<K> = data.iter().map(&key).collect();
+        let mut keys: BTreeSet<K> = BTreeSet::new();
+        data.each(&mut |record| {
+            keys.insert(key(record));
+        });
         noisy(keys.len() as i128, &drawn, scope)
     });
     Ok(described(measurement, &noise))

@@ -1,4 +1,4 @@
-//! Private multiplicative weights (\[HR10\]; \[DR14\] Alg 14 and 15): any number of counting queries
+//! Private multiplicative weights (\[HR10\]; \[DR14\] Alg 5 and 6): any number of counting queries
 //! over a finite universe, answered from a public hypothesis about the data that is corrected only where it is wrong.
 //!
 //! Whether the hypothesis is wrong is asked of sparse vector; a correction uses one noisy count. Both are charged once,
@@ -182,7 +182,7 @@ impl MultiplicativeWeights {
     }
 
     /// How many corrections suffice for an error of `threshold` records out of `size`, if no noise is larger than half
-    /// of it: `⌈4·ln|universe|/α²⌉` with `α = threshold/size` (\[DR14\] Thm 4.11). Advice, in floating point.
+    /// of it: `⌈4·ln|universe|/α²⌉` with `α = threshold/size` (\[DR14\] Thm 4.10). Advice, in floating point.
     pub fn corrections_for(universe: usize, size: usize, threshold: i64) -> u32 {
         let alpha = threshold as f64 / size as f64;
         (4.0 * (universe as f64).ln() / (alpha * alpha)).ceil() as u32

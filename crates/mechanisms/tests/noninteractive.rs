@@ -375,7 +375,7 @@ fn maps_convert_to_the_other_measures() {
         PureToApprox, PureToGaussian, PureToRenyi, PureToZcdp, ZcdpToApprox, ZcdpToRenyi,
     };
     let records = Records::<i64>::new();
-    let at_two = RenyiDp::new(2u32.into()).unwrap();
+    let at_two = RenyiDp::new(2).unwrap();
     let rr = randomized_response(probability(3, 4)).unwrap();
     let report = audit_answer(&rr, false, true);
     let approx = rr.convert(PureToApprox).map().loss(&Neighbouring).unwrap();

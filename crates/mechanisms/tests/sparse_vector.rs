@@ -320,7 +320,7 @@ fn multiplicative_weights_are_as_private_as_claimed() {
 
 #[test]
 fn multiplicative_weights_are_as_accurate_as_published() {
-    // [DR14] Thm 4.11 and 4.14: at most 4·ln|X|/α² corrections, and every answer within α of the truth as long
+    // [DR14] Thm 4.10 and 4.14: at most 4·ln|X|/α² corrections, and every answer within α of the truth as long
     // as the noise stays below a fraction of α.
     let (universe, size, threshold) = (16, 40_000, 10_000);
     let corrections = MultiplicativeWeights::corrections_for(universe, size, threshold);

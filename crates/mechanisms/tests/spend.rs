@@ -11,17 +11,19 @@ use mechanisms::{
         Clamp, Vectors, add_noise, count, count_spending, histogram_spending, sum_spending,
     },
     calibrate::{SCALE_BITS, calibrate},
-    counter::Counter,
+    counter::{Counter, EndlessCounter, SquareRootCounter},
+    keys::{choose_keys, histogram_of_keys, histogram_of_keys_spending},
     monitor::Monitor,
     noise::{ApproxGaussian, Change, Noise},
     response::randomized_response_for_epsilon,
-    samplers::{DiscreteGaussian, DiscreteLaplace},
+    samplers::{DiscreteGaussian, DiscreteLaplace, Geometric, Staircase},
     selection::{
         Scores, exponential, exponential_for_epsilon, exponential_for_rho, exponential_zcdp,
-        report_noisy_max, report_noisy_max_for_epsilon,
+        report_noisy_max, report_noisy_max_for_epsilon, top_k, top_k_zcdp,
     },
     sparse::{Sensitivity, SparseVector},
-    spend::{APPROX_BITS, Spend, epsilon, epsilon_delta, rho},
+    spend::{APPROX_BITS, Spend, epsilon, epsilon_delta, rho, staircase},
+    statistics::{Quantile, clamping_bound, count_distinct_spending, mean, quantile, variance},
     weights::MultiplicativeWeights,
 };
 use odometer::{Any, Records, Transformation};
@@ -219,6 +221,83 @@ fn bad_parameters_are_refused_everywhere() {
     refuses_the_bad(|bad| exponential_for_rho(space(), scores(), bad));
     refuses_the_bad(|bad| report_noisy_max(space(), scores(), bad));
     refuses_the_bad(|bad| report_noisy_max_for_epsilon(space(), scores(), bad));
+    refuses_the_bad(|bad| top_k(space(), scores(), 1, bad));
+    refuses_the_bad(|bad| top_k_zcdp(space(), scores(), 1, bad));
+    refuses_the_bad(|bad| Geometric::new(bad));
+    refuses_the_bad(|bad| Geometric::with_ratio(bad));
+    refuses_the_bad(|bad| Staircase::new(3, bad));
+    refuses_the_bad(|bad| Staircase::with_ratio(3, 1, bad));
+    refuses_the_bad(|bad| DiscreteGaussian::new(bad));
+    refuses_the_bad(|bad| sum_spending(records, staircase(bad), Clamp::new(0, 9)?, |x| *x));
+    refuses_the_bad(|bad| {
+        sum_spending(
+            records,
+            epsilon_delta(bad, "1e-6"),
+            Clamp::new(0, 9)?,
+            |x| *x,
+        )
+    });
+    refuses_the_bad(|bad| quantile(records, Quantile::MEDIAN, vec![1, 2], bad, |x| *x));
+    refuses_the_bad(|bad| clamping_bound(records, Quantile::MEDIAN, bad, |x| *x));
+    refuses_the_bad(|bad| mean(records, Clamp::new(0, 9)?, bad, |x| *x));
+    refuses_the_bad(|bad| variance(records, Clamp::new(0, 9)?, bad, |x| *x));
+    refuses_the_bad(|bad| count_distinct_spending(records, epsilon(bad), |x| *x));
+    refuses_the_bad(|bad| histogram_of_keys_spending(records, epsilon(bad), "1e-6", |x| *x));
+    refuses_the_bad(|bad| histogram_of_keys_spending(records, epsilon(1), bad, |x| *x));
+    refuses_the_bad(|bad| choose_keys(records, bad, "1e-6", |x| *x));
+    refuses_the_bad(|bad| choose_keys(records, 1, bad, |x| *x));
+    refuses_the_bad(|bad| EndlessCounter::spending(epsilon(bad)));
+    refuses_the_bad(|bad| SquareRootCounter::spending(10, rho(bad)));
+}
+
+/// Every index of a table, every bound and every budget: refused before anything is built on it.
+#[test]
+fn bad_numbers_and_budgets_are_refused_in_words() {
+    let scores = |n| Scores::new(n, 1, |data: &Vec<i64>, i| data[i]);
+    let space = || Vectors::of_length(2, measures::L1Distance).unwrap();
+    let records = Records::<i64>::new();
+    let says = |error: BuildError, said: &str| {
+        assert!(error.to_string().contains(said), "{error}");
+    };
+    says(scores(0).err().unwrap(), "the candidates");
+    says(
+        top_k(space(), scores(2).unwrap(), 3, 1).err().unwrap(),
+        "at most the number of candidates",
+    );
+    says(
+        top_k(space(), scores(2).unwrap(), 0, 1).err().unwrap(),
+        "at least 1",
+    );
+    says(
+        quantile(records, Quantile::MEDIAN, vec![], 1, |x| *x)
+            .err()
+            .unwrap(),
+        "the candidates",
+    );
+    says(Quantile::new(2, 1).err().unwrap(), "at most the whole");
+    says(Clamp::new(2, 1).err().unwrap(), "the");
+    says(Staircase::new(0, 1).err().unwrap(), "the width");
+    says(
+        histogram_of_keys(records, DiscreteLaplace::new(1).unwrap(), 0, |x| *x)
+            .err()
+            .unwrap(),
+        "the threshold",
+    );
+    says(
+        SquareRootCounter::spending(0, rho(1)).err().unwrap(),
+        "the horizon",
+    );
+    let built = std::cell::Cell::new(0);
+    for bad in ["", "-1", "NaN", "one", "0,5", "1/3"] {
+        let found = calibrate(1, bad, |scale| {
+            built.set(built.get() + 1);
+            Ok(count(records, DiscreteLaplace::new(scale)?, |x| *x > 0))
+        });
+        let error = found.err().unwrap();
+        assert!(matches!(error, BuildError::Loss(_)), "{error:?}");
+        says(error, "such as 0.5");
+    }
+    assert_eq!(built.get(), 0);
 }
 
 #[test]

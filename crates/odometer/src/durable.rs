@@ -12,8 +12,8 @@ use crate::{
     journal::{Books, Place, Relation, Segment},
     measurement::Reserved,
     odometer::Odometer,
+    session::Data,
     session::Session,
-    session::data::Data,
     session::watch::Fused,
     space::{Space, check_contains},
 };

@@ -9,8 +9,8 @@ use crate::{
     account::{Account, Cap, DEFAULT_QUOTA},
     error::OpenError,
     measurement::Measurement,
+    session::Data,
     session::Session,
-    session::data::Data,
     session::watch::{Fused, Watch},
     space::{Space, check_contains},
 };

@@ -11,8 +11,8 @@ use crate::{
     account::{Account, DEFAULT_QUOTA},
     error::{LaunchError, OpenError},
     measurement::Measurement,
+    session::Data,
     session::Session,
-    session::data::Data,
     session::watch::{Fused, Watch},
     space::{Space, check_contains},
 };

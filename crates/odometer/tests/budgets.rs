@@ -357,7 +357,7 @@ fn odometers_from_every_accumulator() {
 
 #[test]
 fn measures_with_other_parameters_are_other_measures() {
-    let order = |text: &str| RenyiDp::new(text.parse().unwrap()).unwrap();
+    let order = |text: &str| RenyiDp::new(text).unwrap();
     let session = open_with(Basic::new(order("2")));
     let query = |text: &str| {
         let measure = order(text);
@@ -389,7 +389,7 @@ fn measures_with_other_parameters_are_other_measures() {
     assert!(matches!(filter.launch(&liar), Err(LaunchError::Map { .. })));
 
     // A curve fits only if every order does.
-    let orders = Orders::new([2u32.into(), 8u32.into()]).unwrap();
+    let orders = Orders::new([2, 8]).unwrap();
     let measure = RenyiCurveDp::new(orders.clone());
     let curve = |a: &str, b: &str| {
         measures::RenyiCurve::new(&orders, [a.parse().unwrap(), b.parse().unwrap()]).unwrap()

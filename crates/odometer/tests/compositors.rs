@@ -199,7 +199,7 @@ fn what_fails_keeps_its_slot_and_what_is_unknown_takes_none() {
 
 #[test]
 fn senseless_slots_are_refused() {
-    let order = |text: &str| measures::RenyiDp::new(text.parse().unwrap()).unwrap();
+    let order = |text: &str| measures::RenyiDp::new(text).unwrap();
     #[derive(Clone, Debug)]
     struct AtTwo(measures::RenyiDp);
     impl Rule for AtTwo {

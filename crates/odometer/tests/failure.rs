@@ -136,7 +136,7 @@ fn a_stability_map_or_a_key_that_panics_is_an_error() {
     let session = filtered("1");
 
     /// A key whose hash panics when told to.
-    #[derive(Clone)]
+    #[derive(Clone, Debug)]
     struct Key(i64, Arc<AtomicBool>);
     impl std::hash::Hash for Key {
         fn hash<H: std::hash::Hasher>(&self, state: &mut H) {

@@ -68,7 +68,7 @@ fn many_different_measurements_through_a_link() {
 
 #[test]
 fn a_conversion_for_other_parameters_is_refused() {
-    let order = |text: &str| RenyiDp::new(text.parse().unwrap()).unwrap();
+    let order = |text: &str| RenyiDp::new(text).unwrap();
     let parent = open_with(Basic::new(order("2")));
     assert!(
         parent

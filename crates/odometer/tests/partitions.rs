@@ -538,3 +538,63 @@ fn a_partition_remembers_no_more_keys_than_the_quota() {
     assert!(matches!(full, OpenError::PartsFull { quota: 10, .. }));
     partition.part(9).unwrap().launch(&pure("0.1")).unwrap();
 }
+
+/// The list of launches says in which part each was, and how each session is called; losses and counts are as before.
+#[test]
+fn the_list_tells_parts_apart() {
+    let session = Odometer::new(records(), BASIC).named("all");
+    let session = session.open(vec![1, 2, 3]).unwrap();
+    let query = pure("0.25").with_parameter("scale", 4);
+    let parity = session.partition(|x| x % 2).unwrap();
+    parity.part(0).unwrap().launch(&query).unwrap();
+    let odd = parity.part(1).unwrap();
+    (0..2).for_each(|_| odd.launch(&query).unwrap());
+    session.launch(&query).unwrap();
+    let listed: Vec<String> = session
+        .launches()
+        .unwrap()
+        .iter()
+        .map(|(what, count)| format!("{count} {what}"))
+        .collect();
+    assert_eq!(
+        listed,
+        [
+            "1 `query`(scale = 4, part = 0)",
+            "2 `query`(scale = 4, part = 1)",
+            "1 `query`(scale = 4)"
+        ]
+    );
+    let json = serde_json::to_value(session.ledger(1).unwrap()).unwrap();
+    assert_eq!(
+        json[1]["description"]["parameters"][1],
+        serde_json::json!(["part", "1"])
+    );
+    assert_eq!(
+        (&json[1]["loss"], &json[1]["count"]),
+        (&"0.25".into(), &2.into())
+    );
+    let team = session.nested("team red").open().unwrap();
+    assert_eq!(team.path(), ["all", "team red"]);
+}
+
+/// Keys are shown by foreign code: what panics opens no part, and what is long is cut.
+#[test]
+fn a_key_that_cannot_be_shown_opens_no_part() {
+    #[derive(Clone, PartialEq, Eq, Hash)]
+    struct Key(bool);
+    impl std::fmt::Debug for Key {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            assert!(self.0, "no words for it");
+            (0..1_000_000).try_for_each(|_| f.write_str("long "))
+        }
+    }
+    let session = Odometer::new(records(), BASIC).open(vec![1, 2, 3]).unwrap();
+    let parts = session.partition(|x| Key(x % 2 == 0)).unwrap();
+    assert!(matches!(
+        parts.part(Key(false)),
+        Err(OpenError::Unusable(_))
+    ));
+    parts.part(Key(true)).unwrap().launch(&pure("0.1")).unwrap();
+    let (what, _) = session.launches().unwrap().remove(0);
+    assert!(what.to_string().len() < 100, "{what}");
+}

@@ -17,7 +17,7 @@ mod space;
 mod transformation;
 
 pub use crate::measures::theirs;
-pub use calibrate::{SCALE_BITS, calibrated};
+pub use calibrate::{LossIn, SCALE_BITS, calibrated};
 pub use composed::{
     Composable, Composed, Concurrent, Launches, OpendpLoss, OpendpMeasure, Sequential, Turns,
 };

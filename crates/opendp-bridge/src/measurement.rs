@@ -83,7 +83,7 @@ where
 /// use odometry::opendp_bridge::{measurement_in, theirs};
 /// # let build = || Measurement::new(AtomDomain::<i32>::default(), AbsoluteDistance::<i32>::default(), theirs::Renyi,
 /// #     Function::new(|x: &i32| *x), PrivacyMap::new(|_| Function::new(|alpha: &f64| alpha / 2.0)));
-/// let at_two = measurement_in("rényi", RenyiDp::new(2u32.into())?, build)?;
+/// let at_two = measurement_in("rényi", RenyiDp::new(2)?, build)?;
 /// assert_eq!(at_two.map().loss(&"1".parse()?)?.to_string(), "1 at order 2");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

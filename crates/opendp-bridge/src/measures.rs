@@ -204,12 +204,12 @@ mod tests {
     #[test]
     fn curves_are_asked_at_our_orders_and_known_below_them() {
         let gaussian = Function::new(|alpha: &f64| alpha / 2.0);
-        let at_two = RenyiDp::new(2u32.into()).unwrap();
+        let at_two = RenyiDp::new(2).unwrap();
         assert_eq!(
             Correspondence::loss(&at_two, &gaussian),
             Ok("1 at order 2".parse().unwrap())
         );
-        let orders = Orders::new([2u32.into(), 8u32.into()]).unwrap();
+        let orders = Orders::new([2, 8]).unwrap();
         let curve = RenyiCurveDp::new(orders);
         let loss = Correspondence::loss(&curve, &gaussian).unwrap();
         assert_eq!(loss.epsilons(), [1u32.into(), 4u32.into()]);

@@ -1,7 +1,7 @@
 //! Noise on the integers, and pairs of finite laws.
 
 use dashu_ratio::RBig;
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use super::response::{LARGEST, SMALLEST};
 use super::{Mechanism, Side, double, noise, pairs, positive};
@@ -12,7 +12,10 @@ use crate::laws::{DiscreteGaussian, DiscreteLaplace, Law, MOST_ATOMS};
 impl Mechanism {
     /// Discrete Laplace noise (the two-sided geometric distribution, `P(x) ∝ e^{−|x|/scale}`) on an integer of this
     /// sensitivity, at most 2^50. The rate `1/scale` is rounded up.
-    pub fn discrete_laplace(sensitivity: u64, scale: Exact) -> Result<Mechanism, AccountantError> {
+    pub fn discrete_laplace(
+        sensitivity: u64,
+        scale: impl Parameter,
+    ) -> Result<Mechanism, AccountantError> {
         if sensitivity > 1 << 50 {
             return Err(AccountantError::parameter(
                 "sensitivity",
@@ -20,7 +23,7 @@ impl Mechanism {
                 "at most 2^50",
             ));
         }
-        let Some((_, scale)) = noise(sensitivity.into(), scale, "scale")? else {
+        let Some((_, scale)) = noise(sensitivity, scale, "scale")? else {
             return Ok(Mechanism::symmetric(Side::ZERO));
         };
         let rate = scale.recip(Round::Up).to_f64(Round::Up).max(SMALLEST);
@@ -36,7 +39,10 @@ impl Mechanism {
 
     /// Discrete Gaussian noise (`P(x) ∝ e^{−x²/2σ²}` on the integers) on an integer of this sensitivity, at most 2^26;
     /// σ between `1e-3` and `1e15`.
-    pub fn discrete_gaussian(sensitivity: u64, sigma: Exact) -> Result<Mechanism, AccountantError> {
+    pub fn discrete_gaussian(
+        sensitivity: u64,
+        sigma: impl Parameter,
+    ) -> Result<Mechanism, AccountantError> {
         let sigma = positive("σ", sigma)?;
         let variance = sigma.to_rational().unwrap_or(RBig::ONE).sqr();
         Mechanism::discrete_gaussian_of_variance(sensitivity, &variance)
@@ -79,7 +85,7 @@ impl Mechanism {
     /// use odometry::accountant::{Accountant, Mechanism};
     /// let weights = [("3", "1"), ("1", "3")].map(|(p, q)| (p.parse().unwrap(), q.parse().unwrap()));
     /// let response = Mechanism::finite(&weights)?;
-    /// let delta = Accountant::new().add(response, 1).delta(&"0".parse()?)?;
+    /// let delta = Accountant::new().add(response, 1).delta("0")?;
     /// assert!(delta >= "0.5".parse()? && delta < "0.50001".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -20,7 +20,7 @@ impl Mechanism {
     /// use odometry::accountant::{Accountant, Mechanism};
     /// let weights = [("1", "0"), ("9", "1")].map(|(p, q)| (p.parse().unwrap(), q.parse().unwrap()));
     /// let leaky = Mechanism::finite(&weights)?.either_way()?;
-    /// let delta = Accountant::new().add(leaky, 2).delta(&"0".parse()?)?;
+    /// let delta = Accountant::new().add(leaky, 2).delta("0")?;
     /// assert!(delta >= "0.19".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

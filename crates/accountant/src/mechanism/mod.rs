@@ -13,7 +13,7 @@ mod steps;
 use std::sync::Arc;
 
 use dashu_ratio::RBig;
-use exact::{Exact, Round};
+use exact::{Exact, Given, Parameter, Round};
 
 use crate::AccountantError;
 use crate::directed::to_f64;
@@ -30,8 +30,8 @@ use crate::numbers::Double;
 ///
 /// ```
 /// use odometry::accountant::{Accountant, Mechanism};
-/// let noisy = Mechanism::gaussian("1".parse()?, "100".parse()?)?;
-/// let epsilon = Accountant::new().add(noisy, 10_000).epsilon(&"1e-6".parse()?)?;
+/// let noisy = Mechanism::gaussian("1", "100")?;
+/// let epsilon = Accountant::new().add(noisy, 10_000).epsilon("1e-6")?;
 /// assert!(epsilon > "4.88655".parse()? && epsilon < "4.88656".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -91,32 +91,31 @@ impl Mechanism {
     ///
     /// ```
     /// use odometry::accountant::{Accountant, Mechanism};
-    /// let often = Mechanism::laplace("1".parse()?, "20".parse()?)?;
-    /// let seldom = Mechanism::laplace("1".parse()?, "2".parse()?)?;
-    /// let mixed = Mechanism::mixture([("9".parse()?, often), ("1".parse()?, seldom)])?;
-    /// let epsilon = Accountant::new().add(mixed, 100).epsilon(&"1e-6".parse()?)?;
+    /// let often = Mechanism::laplace("1", "20")?;
+    /// let seldom = Mechanism::laplace("1", "2")?;
+    /// let mixed = Mechanism::mixture([("9", often), ("1", seldom)])?;
+    /// let epsilon = Accountant::new().add(mixed, 100).epsilon("1e-6")?;
     /// assert!(epsilon < "13".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn mixture(
-        parts: impl IntoIterator<Item = (Exact, Mechanism)>,
+        parts: impl IntoIterator<Item = (impl Parameter, Mechanism)>,
     ) -> Result<Self, AccountantError> {
-        let parts: Vec<(Exact, Mechanism)> = parts
-            .into_iter()
-            .filter(|(odds, _)| !odds.is_zero())
-            .collect();
-        let total = parts.iter().map(|(odds, _)| odds.clone()).sum::<Exact>();
-        let Some(total) = total.to_rational().filter(|total| *total > RBig::ZERO) else {
-            return Err(AccountantError::parameter(
-                "odds",
-                &total,
-                "finite, and some above 0",
-            ));
-        };
+        let read = |(odds, part)| Ok((unrounded("odds", odds)?, part));
+        let parts: Result<Vec<(RBig, Mechanism)>, AccountantError> =
+            parts.into_iter().map(read).collect();
+        let mut parts = parts?;
+        parts.retain(|(odds, _)| !odds.is_zero());
+        let total = parts.iter().fold(RBig::ZERO, |sum, (odds, _)| sum + odds);
+        if total.is_zero() {
+            let expected = "finite, and some above 0";
+            return Err(AccountantError::parameter("odds", &total, expected));
+        }
         let side = |direction: usize| {
-            let parts = parts.iter().filter_map(|(odds, part)| {
-                Some((odds.to_rational()? / &total, part.sides()[direction]))
-            });
+            let share = |part: &(RBig, Mechanism)| &part.0 / &total;
+            let parts = parts
+                .iter()
+                .map(|part| (share(part), part.1.sides()[direction]));
             mixed(parts.collect())
         };
         let backward = parts.iter().any(|(_, part)| part.backward.is_some());
@@ -124,6 +123,19 @@ impl Mechanism {
             forward: side(0),
             backward: backward.then(|| side(1)),
         })
+    }
+}
+
+/// Odds are taken as they are: no direction of rounding would be the safe one.
+fn unrounded(name: &'static str, value: impl Parameter) -> Result<RBig, AccountantError> {
+    let expected = "finite, and some above 0";
+    match value.number() {
+        Err(source) => Err(AccountantError::NotANumber { name, source }),
+        Ok(Given::Rational(ratio)) if ratio >= RBig::ZERO => Ok(ratio),
+        Ok(Given::Rational(ratio)) => Err(AccountantError::parameter(name, &ratio, expected)),
+        Ok(Given::Exact(exact)) => exact
+            .to_rational()
+            .ok_or_else(|| AccountantError::parameter(name, &exact, expected)),
     }
 }
 
@@ -171,7 +183,9 @@ pub(crate) fn double(x: &RBig) -> Double {
 }
 
 /// A parameter that must be above zero and finite.
-fn positive(name: &'static str, value: Exact) -> Result<Exact, AccountantError> {
+/// The parameter, above zero and finite. Less noise than was said: it is rounded down.
+fn positive(name: &'static str, value: impl Parameter) -> Result<Exact, AccountantError> {
+    let value = AccountantError::read(name, value, Round::Down)?;
     match value.is_zero() || value.is_infinite() {
         true => Err(AccountantError::parameter(
             name,
@@ -184,10 +198,11 @@ fn positive(name: &'static str, value: Exact) -> Result<Exact, AccountantError> 
 
 /// The noise scale and the sensitivity, both checked; `None` for sensitivity zero, where nothing is revealed.
 fn noise(
-    sensitivity: Exact,
-    scale: Exact,
+    sensitivity: impl Parameter,
+    scale: impl Parameter,
     name: &'static str,
 ) -> Result<Option<(Exact, Exact)>, AccountantError> {
+    let sensitivity = AccountantError::read("sensitivity", sensitivity, Round::Up)?;
     let scale = positive(name, scale)?;
     if sensitivity.is_infinite() {
         return Err(AccountantError::parameter(

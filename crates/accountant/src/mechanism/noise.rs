@@ -1,6 +1,6 @@
 //! Continuous noise: Laplace and Gaussian.
 
-use exact::{Exact, Round};
+use exact::{Parameter, Round};
 
 use super::response::{LARGEST, SMALLEST};
 use super::{Mechanism, Side, noise};
@@ -9,7 +9,10 @@ use crate::laws::{Gaussian, Laplace, Law};
 
 impl Mechanism {
     /// Laplace noise of this scale on a value of this sensitivity. `Δ/b` is rounded up.
-    pub fn laplace(sensitivity: Exact, scale: Exact) -> Result<Mechanism, AccountantError> {
+    pub fn laplace(
+        sensitivity: impl Parameter,
+        scale: impl Parameter,
+    ) -> Result<Mechanism, AccountantError> {
         let Some((sensitivity, scale)) = noise(sensitivity, scale, "scale")? else {
             return Ok(Mechanism::symmetric(Side::ZERO));
         };
@@ -24,7 +27,10 @@ impl Mechanism {
     }
 
     /// Gaussian noise of standard deviation σ on a value of this sensitivity (in the Euclidean norm). `(Δ/σ)²` is rounded up.
-    pub fn gaussian(sensitivity: Exact, sigma: Exact) -> Result<Mechanism, AccountantError> {
+    pub fn gaussian(
+        sensitivity: impl Parameter,
+        sigma: impl Parameter,
+    ) -> Result<Mechanism, AccountantError> {
         let Some((sensitivity, sigma)) = noise(sensitivity, sigma, "σ")? else {
             return Ok(Mechanism::symmetric(Side::ZERO));
         };

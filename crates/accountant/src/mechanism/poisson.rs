@@ -2,7 +2,7 @@
 
 use dashu_ratio::RBig;
 use exact::interval::{Float, Interval};
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use super::response::{LARGEST, SMALLEST};
 use super::{Mechanism, Side, pairs, positive};
@@ -20,12 +20,15 @@ impl Mechanism {
     ///
     /// ```
     /// use odometry::accountant::{Accountant, Mechanism};
-    /// let step = Mechanism::poisson_gaussian("0.01".parse()?, "1".parse()?)?;
-    /// let epsilon = Accountant::new().add(step, 1000).epsilon(&"1e-10".parse()?)?;
+    /// let step = Mechanism::poisson_gaussian("0.01", "1")?;
+    /// let epsilon = Accountant::new().add(step, 1000).epsilon("1e-10")?;
     /// assert!(epsilon > "3.29".parse()? && epsilon < "3.291".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn poisson_gaussian(rate: Exact, sigma: Exact) -> Result<Mechanism, AccountantError> {
+    pub fn poisson_gaussian(
+        rate: impl Parameter,
+        sigma: impl Parameter,
+    ) -> Result<Mechanism, AccountantError> {
         let sigma = positive("σ", sigma)?;
         let near = sigma.to_f64(Round::Down);
         let least = Exact::ratio(1, 20).unwrap_or(Exact::ONE);
@@ -53,9 +56,9 @@ impl Mechanism {
     /// directions are closed forms; each is replaced by a piecewise linear one above it with 256 pieces, which adds about
     /// `1e-5` to the variance of the loss, relatively.
     pub fn poisson_laplace(
-        rate: Exact,
-        sensitivity: Exact,
-        scale: Exact,
+        rate: impl Parameter,
+        sensitivity: impl Parameter,
+        scale: impl Parameter,
     ) -> Result<Mechanism, AccountantError> {
         Mechanism::laplace(sensitivity, scale)?.poisson_sampled(rate)
     }
@@ -87,7 +90,8 @@ pub(super) enum Rate {
     All,
 }
 
-pub(super) fn sampled(rate: Exact) -> Result<Rate, AccountantError> {
+pub(super) fn sampled(rate: impl Parameter) -> Result<Rate, AccountantError> {
+    let rate = AccountantError::read("sampling rate", rate, Round::Up)?;
     if rate > Exact::ONE {
         return Err(AccountantError::parameter(
             "sampling rate",

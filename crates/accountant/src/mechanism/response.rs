@@ -1,6 +1,6 @@
 //! Randomized response, and with it every pure or approximate guarantee.
 
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 use measures::EpsilonDelta;
 
 use super::{Mechanism, Side};
@@ -9,8 +9,15 @@ use crate::laws::{Law, Response};
 
 impl Mechanism {
     /// Randomized response with parameter ε, which dominates every ε-private mechanism. Infinite ε: no guarantee.
-    pub fn randomized_response(epsilon: Exact) -> Mechanism {
-        Mechanism::from(EpsilonDelta::saturating(epsilon, Exact::ZERO))
+    ///
+    /// # Errors
+    /// [`AccountantError::NotANumber`].
+    pub fn randomized_response(epsilon: impl Parameter) -> Result<Mechanism, AccountantError> {
+        let epsilon = AccountantError::read("ε", epsilon, Round::Up)?;
+        Ok(Mechanism::from(EpsilonDelta::saturating(
+            epsilon,
+            Exact::ZERO,
+        )))
     }
 
     /// Any (ε, δ)-private mechanism: with probability δ everything is revealed, otherwise it is randomized response
@@ -18,12 +25,17 @@ impl Mechanism {
     ///
     /// ```
     /// use odometry::accountant::{Accountant, Mechanism};
-    /// let step = Mechanism::approximate("0.1".parse()?, "1e-9".parse()?)?;
-    /// let epsilon = Accountant::new().add(step, 1000).epsilon(&"1e-5".parse()?)?;
+    /// let step = Mechanism::approximate("0.1", "1e-9")?;
+    /// let epsilon = Accountant::new().add(step, 1000).epsilon("1e-5")?;
     /// assert!(epsilon < "20".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn approximate(epsilon: Exact, delta: Exact) -> Result<Mechanism, AccountantError> {
+    pub fn approximate(
+        epsilon: impl Parameter,
+        delta: impl Parameter,
+    ) -> Result<Mechanism, AccountantError> {
+        let epsilon = AccountantError::read("ε", epsilon, Round::Up)?;
+        let delta = AccountantError::read("δ", delta, Round::Up)?;
         let loss = EpsilonDelta::new(epsilon, delta.clone());
         let loss = loss.map_err(|_| AccountantError::parameter("δ", &delta, "between 0 and 1"))?;
         Ok(Mechanism::from(loss))

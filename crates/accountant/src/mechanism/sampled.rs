@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dashu_ratio::RBig;
-use exact::{Exact, Round};
+use exact::{Exact, Parameter, Round};
 
 use super::poisson::{Rate, gaussian_sampled, laplace_sampled, sampled};
 use super::{Mechanism, Side, curve, pairs};
@@ -25,17 +25,17 @@ impl Mechanism {
     ///
     /// ```
     /// use odometry::accountant::{Accountant, Mechanism};
-    /// let count = Mechanism::discrete_laplace(1, "1".parse()?)?;
-    /// let sampled = count.poisson_sampled("0.1".parse()?)?;
+    /// let count = Mechanism::discrete_laplace(1, "1")?;
+    /// let sampled = count.poisson_sampled("0.1")?;
     /// // ln(1 + 0.1·(e − 1)) = 0.1585…
-    /// let pure = Accountant::new().add(sampled, 1).epsilon(&"0".parse()?)?;
+    /// let pure = Accountant::new().add(sampled, 1).epsilon("0")?;
     /// assert!(pure >= "0.15855".parse()? && pure < "0.15857".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`AccountantError::Parameter`] for a rate above 1.
-    pub fn poisson_sampled(&self, rate: Exact) -> Result<Mechanism, AccountantError> {
+    pub fn poisson_sampled(&self, rate: impl Parameter) -> Result<Mechanism, AccountantError> {
         let rate = match sampled(rate)? {
             Rate::None => return Ok(Mechanism::symmetric(Side::ZERO)),
             Rate::All => return Ok(self.clone()),

@@ -56,7 +56,7 @@ pub struct Found {
 /// Compares the views over all adversaries of this depth.
 pub fn run(depth: usize, seed: u8) -> Result<Found, Box<dyn Error>> {
     let dice = Dice::new(seed)?;
-    let order = RenyiDp::new(2u32.into())?;
+    let order = RenyiDp::new(2)?;
     let mut children = vec![];
     for _ in 0..2 {
         let mechanism = TwoRounds::roll(&dice, 30)?;

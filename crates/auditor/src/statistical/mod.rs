@@ -1,5 +1,6 @@
 //! The statistical auditor: for systems whose outcomes cannot be enumerated, a lower bound on ε at a δ that holds with a
-//! stated confidence, from many seeded runs of one adversary.
+//! stated confidence, from many seeded runs of one adversary. Its functions repeat a list of bounds on purpose: a trait that
+//! stands for it would hide from the compiler what the closures take.
 //!
 //! The bound says nothing above itself: a small one is no proof of privacy. Binomial tails are computed in floating
 //! point, and raised by a bound on the error that grows with the number of runs (about 1e-8 of the tail at 10^5 runs, a

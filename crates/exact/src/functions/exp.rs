@@ -179,15 +179,7 @@ fn one_minus_exp_neg(x: &Leading) -> Enclosure {
             two: -64,
         };
     }
-    let (f, q) = (x.top(), exp_series::<true>(small(x)));
-    // x·(1 - q) in units of the last bit of f, of which x has at most 1.01 more: the true value is
-    // up to 2.2 + 1 (q, product) below, and up to 2.2 + 1.01 (q, f) above.
-    let middle = u128::from(f) - u128::from(mul_high(f, q));
-    Enclosure {
-        low: middle - 4,
-        high: middle + 6,
-        two: x.log2() - 63,
-    }
+    Enclosure::less(x, exp_series::<true>(small(x)))
 }
 
 /// A number below 1/16 in units of `2^-64`, rounded down by less than 1.01 units.

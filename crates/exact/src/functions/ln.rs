@@ -150,15 +150,7 @@ fn one_plus(x: &Leading) -> Leading {
 
 /// `ln(1 + x)` for `0 < x < 2^-7`.
 fn ln_1p(x: &Leading) -> Enclosure {
-    let (f, q) = (x.top(), ln_series::<true>(x.fixed(64) as u64));
-    // x·(1 - q) in units of the last bit of f, of which x has at most 1.01 more: the true value is
-    // up to 1.7 + 1 (q, product) below, and up to 1.7 + 1.01 (q, f) above.
-    let middle = u128::from(f) - u128::from(mul_high(f, q));
-    Enclosure {
-        low: middle - 4,
-        high: middle + 6,
-        two: x.log2() - 63,
-    }
+    Enclosure::less(x, ln_series::<true>(x.fixed(64) as u64))
 }
 
 /// `-ln(1 - x)` for `0 < x <= 2^-7`.

@@ -16,6 +16,7 @@ use constants::TERMS;
 
 use crate::Round;
 use crate::flat::mul_high;
+use crate::leading::Leading;
 use crate::repr::Exact;
 
 /// A true value between `low · 2^two` and `high · 2^two`.
@@ -26,6 +27,19 @@ struct Enclosure {
 }
 
 impl Enclosure {
+    /// `x·(1 - q)`, with `q` in units of `2^-64`, less than 2.2 units away. In units of the last bit of the leading ones of
+    /// `x`, of which `x` has at most 1.01 more, the true value is up to 2.2 + 1 (q, product) below, and up to 2.2 + 1.01
+    /// (q, the leading bits) above.
+    #[inline]
+    fn less(x: &Leading, q: u64) -> Self {
+        let middle = u128::from(x.top()) - u128::from(mul_high(x.top(), q));
+        Self {
+            low: middle - 4,
+            high: middle + 6,
+            two: x.log2() - 63,
+        }
+    }
+
     /// The end in the given direction.
     fn end(&self, round: Round) -> Exact {
         match round {

@@ -1,10 +1,10 @@
 //! Rényi differential privacy at several orders at once. The set of orders is fixed by the measure; a loss has one value
 //! for each order, and is within a budget only if every order is.
 
-use super::check_order;
+use super::{check_order, read_order};
 use crate::loss::scalar::down;
 use crate::{Loss, LossError, Measure, ScaleSquared};
-use exact::{Exact, Round, excerpt};
+use exact::{Exact, Parameter, Round, excerpt};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -15,8 +15,12 @@ pub struct Orders(Arc<[Exact]>);
 
 impl Orders {
     /// The list of these orders.
-    pub fn new(orders: impl IntoIterator<Item = Exact>) -> Result<Self, LossError> {
-        let orders: Arc<[Exact]> = orders.into_iter().collect();
+    ///
+    /// # Errors
+    /// [`LossError::Orders`] if there is none or they do not grow; as [`RenyiDp::new`](crate::RenyiDp::new) for each.
+    pub fn new(orders: impl IntoIterator<Item: Parameter>) -> Result<Self, LossError> {
+        let orders = orders.into_iter().map(read_order);
+        let orders: Arc<[Exact]> = orders.collect::<Result<_, _>>()?;
         orders.iter().try_for_each(check_order)?;
         if orders.is_empty() || orders.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(LossError::Orders {
@@ -56,7 +60,7 @@ fn list(values: &[Exact]) -> String {
 /// ```
 /// use odometry::exact::Exact;
 /// use odometry::measures::{Loss, Orders, RenyiCurve};
-/// let orders = Orders::new([2u32.into(), 4u32.into()])?;
+/// let orders = Orders::new([2, 4])?;
 /// let low = RenyiCurve::new(&orders, [Exact::ONE, 2u32.into()])?;
 /// let steep = RenyiCurve::new(&orders, [Exact::ZERO, 9u32.into()])?;
 /// assert!(!low.at_most(&steep) && !steep.at_most(&low));

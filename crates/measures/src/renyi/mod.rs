@@ -13,7 +13,7 @@ pub use optimal::{RenyiToApproxOptimal, renyi_delta_optimal, renyi_epsilon_optim
 
 use crate::loss::scalar::{down, number};
 use crate::{Loss, LossError, Measure, ScaleSquared};
-use exact::{Exact, Round, excerpt};
+use exact::{Exact, ExactError, Parameter, Round, excerpt};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -64,6 +64,17 @@ impl RenyiEpsilon {
             epsilon,
         }
     }
+}
+
+/// An order as somebody wrote it.
+pub(crate) fn read_order(order: impl Parameter) -> Result<Exact, LossError> {
+    order.exact(Round::Up).map_err(|error| LossError::Text {
+        text: match error {
+            ExactError::NotANumber { input } | ExactError::Negative { input } => input,
+            other => excerpt(&other),
+        },
+        expected: "an order of Rényi privacy, a number above 1 such as 2 or 2.5".into(),
+    })
 }
 
 /// An order is finite and above 1.
@@ -163,10 +174,10 @@ impl From<RenyiEpsilon> for Fields {
 ///
 /// ```
 /// use odometry::measures::{Measure, RenyiDp};
-/// let at_two = RenyiDp::new(2u32.into())?;
+/// let at_two = RenyiDp::new(2)?;
 /// assert!(at_two.check(&"0.5 at order 2".parse()?).is_ok());
 /// assert!(at_two.check(&"0.5 at order 3".parse()?).is_err());
-/// assert!(RenyiDp::new(1u32.into()).is_err());
+/// assert!(RenyiDp::new(1).is_err());
 /// # Ok::<(), odometry::measures::LossError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -176,7 +187,11 @@ pub struct RenyiDp {
 
 impl RenyiDp {
     /// The measure at the order α > 1.
-    pub fn new(order: Exact) -> Result<Self, LossError> {
+    ///
+    /// # Errors
+    /// [`LossError::Order`], and [`LossError::Text`] for what is no number.
+    pub fn new(order: impl Parameter) -> Result<Self, LossError> {
+        let order = read_order(order)?;
         check_order(&order)?;
         Ok(RenyiDp { order })
     }

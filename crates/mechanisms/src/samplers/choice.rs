@@ -5,11 +5,11 @@
 
 use dashu_ratio::RBig;
 use exact::interval::Interval;
-use queryable::coins::{Distribution, Probability};
+use queryable::coins::Distribution;
 use rand_core::Rng;
 
 use super::{
-    enumeration::{Enumeration, Filled},
+    enumeration::{Enumeration, Filled, delegates_to_enumeration},
     limits::{PENALTY_BITS, shorter_than},
     real::{UniformReal, exp_neg, lower, probability, upper},
     width::below,
@@ -24,14 +24,17 @@ const ENUMERATED_BITS: usize = 128;
 struct Penalties(Vec<RBig>);
 
 impl Penalties {
-    fn new(penalties: Vec<RBig>) -> Result<Self, BuildError> {
+    /// With as many outcomes to enumerate.
+    fn read(penalties: Vec<RBig>) -> Result<(Self, Enumeration<usize>), BuildError> {
         let least = penalties.iter().min().cloned();
         let least = least.ok_or(BuildError::Empty {
             what: "the candidates",
         })?;
         let behind = |penalty| shorter_than(PENALTY_BITS, "a penalty", penalty - &least);
         let penalties = penalties.into_iter().map(behind);
-        Ok(Self(penalties.collect::<Result<_, _>>()?))
+        let read = Self(penalties.collect::<Result<_, _>>()?);
+        let enumeration = Enumeration::new(read.len());
+        Ok((read, enumeration))
     }
 
     fn len(&self) -> usize {
@@ -78,9 +81,10 @@ impl ExponentialChoice {
     /// # Errors
     /// [`BuildError::Empty`]; [`BuildError::TooLong`] for penalties of more than 8192 bits.
     pub fn new(penalties: Vec<RBig>) -> Result<Self, BuildError> {
+        let (penalties, enumeration) = Penalties::read(penalties)?;
         Ok(Self {
-            enumeration: Enumeration::new(penalties.len()),
-            penalties: Penalties::new(penalties)?,
+            penalties,
+            enumeration,
         })
     }
 
@@ -110,17 +114,7 @@ impl Distribution for ExponentialChoice {
         }
     }
 
-    fn arity(&self) -> usize {
-        self.enumeration.len()
-    }
-
-    fn outcome(&self, index: usize) -> (usize, Probability) {
-        self.enumerated().outcome(index)
-    }
-
-    fn missing(&self) -> Probability {
-        self.enumerated().missing()
-    }
+    delegates_to_enumeration!(usize);
 }
 
 /// The first candidate in a random order whose coin, heads with probability `e^−penalty`, shows heads
@@ -147,9 +141,10 @@ impl PermuteAndFlip {
     /// # Errors
     /// [`BuildError::Empty`]; [`BuildError::TooLong`] for penalties of more than 8192 bits.
     pub fn new(penalties: Vec<RBig>) -> Result<Self, BuildError> {
+        let (penalties, enumeration) = Penalties::read(penalties)?;
         Ok(Self {
-            enumeration: Enumeration::new(penalties.len()),
-            penalties: Penalties::new(penalties)?,
+            penalties,
+            enumeration,
         })
     }
 
@@ -197,15 +192,5 @@ impl Distribution for PermuteAndFlip {
         }
     }
 
-    fn arity(&self) -> usize {
-        self.enumeration.len()
-    }
-
-    fn outcome(&self, index: usize) -> (usize, Probability) {
-        self.enumerated().outcome(index)
-    }
-
-    fn missing(&self) -> Probability {
-        self.enumerated().missing()
-    }
+    delegates_to_enumeration!(usize);
 }

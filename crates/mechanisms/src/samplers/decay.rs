@@ -8,7 +8,10 @@ use dashu_ratio::RBig;
 use exact::{Exact, Round, interval::Interval};
 
 use super::real::exp_neg;
-use crate::parameter::shown;
+use crate::{
+    error::BuildError,
+    parameter::{Parameter, positive, shown},
+};
 
 /// The ratio of neighbouring probabilities.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,22 @@ pub(crate) enum Decay {
 }
 
 impl Decay {
+    /// `e^(−1/scale)`.
+    pub(super) fn of_scale(scale: impl Parameter) -> Result<Self, BuildError> {
+        let rate = RBig::ONE / positive("the scale", scale)?;
+        Ok(Self::Exp { rate })
+    }
+
+    /// This ratio, strictly between zero and one.
+    pub(super) fn of_ratio(ratio: impl Parameter) -> Result<Self, BuildError> {
+        let ratio = positive("the ratio", ratio)?;
+        if ratio >= RBig::ONE {
+            let expected = "strictly between 0 and 1";
+            return Err(BuildError::out_of_range("the ratio", expected, ratio));
+        }
+        Ok(Self::Ratio(ratio))
+    }
+
     /// `q^exponent`.
     pub(crate) fn power(&self, exponent: &UBig, bits: usize) -> Interval {
         match self {

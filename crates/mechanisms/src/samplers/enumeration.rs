@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use dashu_int::IBig;
 use dashu_ratio::RBig;
 use queryable::coins::Probability;
 
@@ -64,4 +65,30 @@ impl<T: Clone> Filled<T> {
     pub(crate) fn missing(&self) -> Probability {
         self.missing.clone()
     }
+}
+
+/// What every law here says of its enumeration, inside of its `impl Distribution`: it has a field `enumeration`, and a method
+/// `enumerated` that fills it. (A blanket implementation cannot be written: the trait is another crate's.)
+macro_rules! delegates_to_enumeration {
+    ($outcome:ty) => {
+        fn arity(&self) -> usize {
+            self.enumeration.len()
+        }
+
+        fn outcome(&self, index: usize) -> ($outcome, queryable::coins::Probability) {
+            self.enumerated().outcome(index)
+        }
+
+        fn missing(&self) -> queryable::coins::Probability {
+            self.enumerated().missing()
+        }
+    };
+}
+pub(super) use delegates_to_enumeration;
+
+/// The integers in the order in which symmetric laws are enumerated: 0, 1, −1, 2, −2, …, and how far each is from zero.
+pub(super) fn outwards(index: usize) -> (IBig, usize) {
+    let m = index.div_ceil(2);
+    let value = IBig::from(m);
+    (if index % 2 == 1 { value } else { -value }, m)
 }

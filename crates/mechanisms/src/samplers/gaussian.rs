@@ -10,11 +10,11 @@ use dashu_base::{SquareRoot, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::interval::{Float, Interval};
-use queryable::coins::{Distribution, Probability};
+use queryable::coins::Distribution;
 use rand_core::Rng;
 
 use super::{
-    enumeration::{Enumeration, Filled},
+    enumeration::{Enumeration, Filled, delegates_to_enumeration, outwards},
     fraction::Fraction,
     limits::PRODUCT_BITS,
     real::{UniformReal, complement, exp_neg, lower, probability},
@@ -239,21 +239,14 @@ impl DiscreteGaussian {
         self.enumeration.get(|count| {
             let bits = ENUMERATED_BITS;
             let series = self.normalization(bits);
-            let mut all = Vec::with_capacity(count);
-            for index in 0..count {
-                let m = index.div_ceil(2);
+            let outcome = |index| {
+                let (value, m) = outwards(index);
                 let square = RBig::from(UBig::from(m) * UBig::from(m));
                 let weight = exp_neg(&(&self.rate * square), bits + 64);
                 // The series counts one sign, and half of zero.
-                let mass = lower(&series.share(&weight).shifted(-1), bits + 1);
-                let sign = if index % 2 == 1 {
-                    IBig::ONE
-                } else {
-                    -IBig::ONE
-                };
-                all.push((sign * IBig::from(m), mass));
-            }
-            all
+                (value, lower(&series.share(&weight).shifted(-1), bits + 1))
+            };
+            (0..count).map(outcome).collect()
         })
     }
 }
@@ -282,17 +275,7 @@ impl Distribution for DiscreteGaussian {
         }
     }
 
-    fn arity(&self) -> usize {
-        self.enumeration.len()
-    }
-
-    fn outcome(&self, index: usize) -> (IBig, Probability) {
-        self.enumerated().outcome(index)
-    }
-
-    fn missing(&self) -> Probability {
-        self.enumerated().missing()
-    }
+    delegates_to_enumeration!(IBig);
 }
 
 impl fmt::Debug for DiscreteGaussian {

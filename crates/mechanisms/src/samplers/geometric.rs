@@ -5,19 +5,16 @@ use std::fmt;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 use exact::interval::Interval;
-use queryable::coins::{Distribution, Probability};
+use queryable::coins::Distribution;
 use rand_core::Rng;
 
 use super::{
     decay::Decay,
-    enumeration::{Enumeration, Filled},
+    enumeration::{Enumeration, Filled, delegates_to_enumeration},
     real::{complement, lower},
     steps::{Magnitude, Steps},
 };
-use crate::{
-    error::BuildError,
-    parameter::{Parameter, positive},
-};
+use crate::{error::BuildError, parameter::Parameter};
 
 /// The largest number of outcomes that are enumerated unless asked for.
 const DEFAULT_RADIUS: u64 = 1024;
@@ -26,15 +23,6 @@ const DEFAULT_RADIUS: u64 = 1024;
 pub(super) fn default_radius(decay: &Decay) -> u32 {
     let far = RBig::from(28u8) / decay.rate().1;
     u64::try_from(far.ceil()).map_or(DEFAULT_RADIUS, |far| far.clamp(1, DEFAULT_RADIUS)) as u32
-}
-
-pub(super) fn proper(what: &'static str, value: impl Parameter) -> Result<RBig, BuildError> {
-    let value = positive(what, value)?;
-    if value >= RBig::ONE {
-        let expected = "strictly between 0 and 1";
-        return Err(BuildError::out_of_range(what, expected, value));
-    }
-    Ok(value)
 }
 
 /// The number of failures before a success: `P(m) = (1−q)·q^m` for `m ≥ 0`.
@@ -58,8 +46,7 @@ impl Geometric {
     /// # Errors
     /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`].
     pub fn new(scale: impl Parameter) -> Result<Self, BuildError> {
-        let rate = RBig::ONE / positive("the scale", scale)?;
-        Ok(Self::from_decay(Decay::Exp { rate }))
+        Decay::of_scale(scale).map(Self::from_decay)
     }
 
     /// With a rational `q`, strictly between zero and one.
@@ -67,7 +54,7 @@ impl Geometric {
     /// # Errors
     /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::OutOfRange`], [`BuildError::TooLong`].
     pub fn with_ratio(ratio: impl Parameter) -> Result<Self, BuildError> {
-        Ok(Self::from_decay(Decay::Ratio(proper("the ratio", ratio)?)))
+        Decay::of_ratio(ratio).map(Self::from_decay)
     }
 
     fn from_decay(decay: Decay) -> Self {
@@ -115,17 +102,7 @@ impl Distribution for Geometric {
         }
     }
 
-    fn arity(&self) -> usize {
-        self.enumeration.len()
-    }
-
-    fn outcome(&self, index: usize) -> (UBig, Probability) {
-        self.enumerated().outcome(index)
-    }
-
-    fn missing(&self) -> Probability {
-        self.enumerated().missing()
-    }
+    delegates_to_enumeration!(UBig);
 }
 
 /// The probability of the first outcome: a rational for a rational ratio, otherwise a lower bound.

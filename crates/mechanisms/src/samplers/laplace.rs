@@ -5,20 +5,17 @@ use std::fmt;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{Exact, Round, interval::Interval};
-use queryable::coins::{Distribution, Probability};
+use queryable::coins::Distribution;
 use rand_core::Rng;
 
 use super::{
     decay::Decay,
-    enumeration::{Enumeration, Filled},
-    geometric::{Start, default_radius, proper},
+    enumeration::{Enumeration, Filled, delegates_to_enumeration, outwards},
+    geometric::{Start, default_radius},
     real::{complement, probability},
     steps::{Magnitude, Steps},
 };
-use crate::{
-    error::BuildError,
-    parameter::{Parameter, positive},
-};
+use crate::{error::BuildError, parameter::Parameter};
 
 /// Discrete Laplace noise: `P(x) = (1−q)/(1+q)·q^|x|` on the integers, with `q = e^(−1/scale)` or rational.
 ///
@@ -47,8 +44,7 @@ impl DiscreteLaplace {
     /// # Errors
     /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`].
     pub fn new(scale: impl Parameter) -> Result<Self, BuildError> {
-        let rate = RBig::ONE / positive("the scale", scale)?;
-        Ok(Self::from_decay(Decay::Exp { rate }))
+        Decay::of_scale(scale).map(Self::from_decay)
     }
 
     /// With a rational `q`, strictly between zero and one: every probability is rational, and `e^ε = 1/q` per unit.
@@ -56,7 +52,7 @@ impl DiscreteLaplace {
     /// # Errors
     /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::OutOfRange`], [`BuildError::TooLong`].
     pub fn with_ratio(ratio: impl Parameter) -> Result<Self, BuildError> {
-        Ok(Self::from_decay(Decay::Ratio(proper("the ratio", ratio)?)))
+        Decay::of_ratio(ratio).map(Self::from_decay)
     }
 
     fn from_decay(decay: Decay) -> Self {
@@ -115,17 +111,11 @@ impl DiscreteLaplace {
                     complement(q).div(&sum).unwrap_or_else(probability)
                 },
             );
-            let mut all = Vec::with_capacity(count);
-            for index in 0..count {
-                let m = index.div_ceil(2);
-                let value = if index % 2 == 1 {
-                    IBig::from(m)
-                } else {
-                    -IBig::from(m)
-                };
-                all.push((value, first.times_power(decay, m)));
-            }
-            all
+            let outcome = |index| {
+                let (value, m) = outwards(index);
+                (value, first.times_power(decay, m))
+            };
+            (0..count).map(outcome).collect()
         })
     }
 }
@@ -142,17 +132,7 @@ impl Distribution for DiscreteLaplace {
         }
     }
 
-    fn arity(&self) -> usize {
-        self.enumeration.len()
-    }
-
-    fn outcome(&self, index: usize) -> (IBig, Probability) {
-        self.enumerated().outcome(index)
-    }
-
-    fn missing(&self) -> Probability {
-        self.enumerated().missing()
-    }
+    delegates_to_enumeration!(IBig);
 }
 
 impl fmt::Debug for DiscreteLaplace {

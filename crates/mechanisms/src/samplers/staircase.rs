@@ -8,13 +8,13 @@ use std::fmt;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{Exact, Round, interval::Interval};
-use queryable::coins::{Distribution, Probability};
+use queryable::coins::Distribution;
 use rand_core::Rng;
 
 use super::{
     decay::Decay,
-    enumeration::{Enumeration, Filled},
-    geometric::{Start, default_radius, proper},
+    enumeration::{Enumeration, Filled, delegates_to_enumeration, outwards},
+    geometric::{Start, default_radius},
     real::{UniformReal, probability},
     steps::{Magnitude, Steps},
     width::below,
@@ -62,7 +62,7 @@ impl Staircase {
     /// # Errors
     /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::OutOfRange`], [`BuildError::TooLong`].
     pub fn with_ratio(width: u64, step: u64, ratio: impl Parameter) -> Result<Self, BuildError> {
-        Self::from_decay(width, step, Decay::Ratio(proper("the ratio", ratio)?))
+        Self::from_decay(width, step, Decay::of_ratio(ratio)?)
     }
 
     fn from_decay(width: u64, step: u64, decay: Decay) -> Result<Self, BuildError> {
@@ -142,13 +142,9 @@ impl Staircase {
                 },
             );
             let outcome = |index: usize| {
-                let m = index.div_ceil(2) as u64;
+                let (value, m) = outwards(index);
+                let m = m as u64;
                 let stairs = m / self.width + u64::from(m % self.width >= self.step);
-                let value = if index % 2 == 1 {
-                    IBig::from(m)
-                } else {
-                    -IBig::from(m)
-                };
                 (value, first.times_power(&self.steps.decay, stairs as usize))
             };
             (0..count).map(outcome).collect()
@@ -181,17 +177,7 @@ impl Distribution for Staircase {
         }
     }
 
-    fn arity(&self) -> usize {
-        self.enumeration.len()
-    }
-
-    fn outcome(&self, index: usize) -> (IBig, Probability) {
-        self.enumerated().outcome(index)
-    }
-
-    fn missing(&self) -> Probability {
-        self.enumerated().missing()
-    }
+    delegates_to_enumeration!(IBig);
 }
 
 impl fmt::Debug for Staircase {

@@ -1,4 +1,5 @@
-//! Choosing the best of several candidates: the exponential mechanism, and report-noisy-max as permute-and-flip.
+//! Choosing the best of several candidates: the exponential mechanism, and report-noisy-max as permute-and-flip. The functions
+//! have one signature on purpose: all are doors to one `select`.
 //!
 //! *Which one.* [`report_noisy_max`]: at the same ε it is never worse on average than [`exponential`] (\[MS20\] Thm 2).
 //! [`exponential_zcdp`] where losses are counted in zCDP: it costs a quarter there of what its ε says.
@@ -18,7 +19,7 @@ use std::marker::PhantomData;
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
-use measures::{Epsilon, Measure, Number, PureDp, Rho, Scale, Zcdp};
+use measures::{Epsilon, Measure, Number, PrivacyMap, PureDp, Rho, Scale, Zcdp};
 use odometer::{Measurement, Space};
 use queryable::{AskError, coins::Distribution};
 
@@ -106,6 +107,27 @@ impl<F, K> Scores<F, K> {
         move |d_in| most_change(&sensitivity, d_in).div(&sensitivity, Round::Up)
     }
 
+    /// The map with a loss that depends on how many times Δ scores change, and the unit in which they are compared at this ε.
+    fn priced<S, M, L>(
+        &self,
+        space: &S,
+        epsilon: &Exact,
+        (measure, loss): (M, L),
+    ) -> Result<(PrivacyMap<S::Metric, M>, RBig), BuildError>
+    where
+        S: Space<Distance: Number>,
+        M: Measure,
+        F: 'static,
+        K: KnownOn<S>,
+        L: Fn(&Exact) -> M::Loss + Send + Sync + 'static,
+    {
+        let sensitivity = positive("the sensitivity", &self.sensitivity)?;
+        let unit = positive("ε", epsilon)? / (sensitivity * RBig::from(K::SHIFTS));
+        let changes = self.changes();
+        let map = space.map(measure, move |d_in| Ok(loss(&changes(d_in))));
+        Ok((map, unit))
+    }
+
     /// How far each candidate is behind the best, in these units.
     fn penalties<X>(&self, data: &X, unit: &RBig) -> Vec<RBig>
     where
@@ -129,7 +151,7 @@ fn select<S, M, F, K, L, B, C>(
     space: S,
     scores: Scores<F, K>,
     epsilon: &Exact,
-    (measure, loss): (M, L),
+    priced: (M, L),
     choice: B,
 ) -> Result<Measurement<S, M, usize>, BuildError>
 where
@@ -141,10 +163,7 @@ where
     B: Fn(Vec<RBig>) -> Result<C, BuildError> + Send + Sync + 'static,
     C: Distribution<Outcome = usize>,
 {
-    let sensitivity = positive("the sensitivity", &scores.sensitivity)?;
-    let unit = positive("ε", epsilon)? / (sensitivity * RBig::from(K::SHIFTS));
-    let changes = scores.changes();
-    let map = space.map(measure, move |d_in| Ok(loss(&changes(d_in))));
+    let (map, unit) = scores.priced(&space, epsilon, priced)?;
     let (candidates, sensitivity) = (scores.candidates, scores.sensitivity.clone());
     let measurement = Measurement::new(name, space, map, move |data, scope| {
         let penalties = scores.penalties(data.as_ref(), &unit);
@@ -285,6 +304,14 @@ impl<F, K> Scores<F, K> {
         Ok(most.mul(&shrink, Round::Down))
     }
 
+    /// For a zCDP loss.
+    fn epsilon_spending_rho(&self, rho: &Exact) -> Result<Exact, BuildError> {
+        let at_one = rho.times(8).sqrt(Round::Down);
+        self.most_epsilon(at_one, |most, changes| {
+            concentrated(most, changes).value() <= rho
+        })
+    }
+
     /// For a pure loss.
     fn epsilon_spending(&self, epsilon: impl Parameter) -> Result<Exact, BuildError> {
         let epsilon = parameter::loss("ε", epsilon)?;
@@ -336,11 +363,7 @@ where
     F: Fn(&S::Data, usize) -> i64 + Send + Sync + 'static,
     K: KnownOn<S>,
 {
-    let rho = parameter::loss("ρ", rho)?;
-    let at_one = rho.times(8).sqrt(Round::Down);
-    let epsilon = scores.most_epsilon(at_one, |most, changes| {
-        *concentrated(most, changes).value() <= rho
-    })?;
+    let epsilon = scores.epsilon_spending_rho(&parameter::loss("ρ", rho)?)?;
     exponential_zcdp(space, scores, epsilon)
 }
 

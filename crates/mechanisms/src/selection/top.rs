@@ -1,7 +1,7 @@
 //! The best few of several candidates: one choice after the other, each among those that are left.
 
 use dashu_ratio::RBig;
-use exact::{Exact, Round};
+use exact::Exact;
 use measures::{Epsilon, Measure, Number, PureDp, Rho, Zcdp};
 use odometer::{Measurement, Space};
 use queryable::{AskError, coins::Distribution};
@@ -9,7 +9,7 @@ use queryable::{AskError, coins::Distribution};
 use super::{Scores, concentrated, pure};
 use crate::{
     error::BuildError,
-    parameter::{self, Parameter, positive},
+    parameter::{self, Parameter},
     samplers::{ExponentialChoice, PermuteAndFlip},
     sensitivity::KnownOn,
 };
@@ -26,7 +26,7 @@ fn peel<S, M, F, K, L, B, C>(
     plan: Peeling<'_>,
     space: S,
     scores: Scores<F, K>,
-    (measure, loss): (M, L),
+    priced: (M, L),
     choice: B,
 ) -> Result<Measurement<S, M, Vec<usize>>, BuildError>
 where
@@ -44,10 +44,7 @@ where
         let what = "the number of candidates to choose";
         return Err(BuildError::out_of_range(what, expected, times));
     }
-    let sensitivity = positive("the sensitivity", &scores.sensitivity)?;
-    let unit = positive("ε", each)? / (sensitivity * RBig::from(K::SHIFTS));
-    let changes = scores.changes();
-    let map = space.map(measure, move |d_in| Ok(loss(&changes(d_in))));
+    let (map, unit) = scores.priced(&space, each, priced)?;
     let candidates = scores.candidates;
     let measurement = Measurement::new(name, space, map, move |data, scope| {
         let mut left = scores.penalties(data.as_ref(), &unit);
@@ -126,10 +123,7 @@ where
     K: KnownOn<S>,
 {
     let share = parameter::loss("ρ", rho)?.split(times.max(1) as u64);
-    let at_one = share.times(8).sqrt(Round::Down);
-    let each = scores.most_epsilon(at_one, |most, changes| {
-        *concentrated(most, changes).value() <= share
-    })?;
+    let each = scores.epsilon_spending_rho(&share)?;
     let rate = each.clone();
     let loss =
         move |changes: &Exact| Rho::new(concentrated(&rate, changes).value().times(times as u64));

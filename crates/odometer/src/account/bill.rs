@@ -127,9 +127,13 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         Self::new(description, Price::Direct(map))
     }
 
-    /// A launch that reads a part of the account's data.
-    pub(crate) fn part(part: PartBill<MI, M>) -> Self {
-        let description = Arc::clone(part.inner.description());
+    /// A launch that reads a part of the account's data, which is listed as the part `shown`.
+    pub(crate) fn part(part: PartBill<MI, M>, shown: Option<&str>) -> Self {
+        let mut description = Arc::clone(part.inner.description());
+        if let Some(shown) = shown {
+            let parameter = ("part".into(), shown.to_string());
+            Arc::make_mut(&mut description).parameters.push(parameter);
+        }
         Self::new(description, Price::Part(part))
     }
 

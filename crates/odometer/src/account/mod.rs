@@ -7,7 +7,6 @@
 mod addresses;
 pub(crate) mod ascent;
 pub(crate) mod bill;
-mod cap;
 mod contained;
 pub(crate) mod durable;
 pub(crate) mod journaled;
@@ -29,7 +28,7 @@ use std::sync::Arc;
 use measures::{ChildLoss, Interleaving, Loss as _, Metric, Rule, Tallied, Total, TotalLoss};
 use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 
-pub(crate) use self::cap::Cap;
+pub(crate) use self::tallies::Cap;
 use self::{
     bill::{Asked, PartQuote, Quote, Step},
     journaled::Journaled,

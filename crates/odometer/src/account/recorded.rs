@@ -220,7 +220,7 @@ fn part_of<MI: Metric, M: Measure>(
     books: &Books,
 ) -> Option<Bill<MI, M>> {
     let factor = step.factor?;
-    Some(Bill::part(PartBill {
+    let part = PartBill {
         group: books.group(step.partition),
         part: u64::from(step.part.0),
         units: Arc::new(move |d_in: &MI::Distance| {
@@ -230,5 +230,6 @@ fn part_of<MI: Metric, M: Measure>(
         }),
         factor: Some(factor),
         inner,
-    }))
+    };
+    Some(Bill::part(part, None))
 }

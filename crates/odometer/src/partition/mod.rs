@@ -20,9 +20,9 @@ use crate::{
     collection::{Collection, Partible},
     error::OpenError,
     journal::{JournalError, Key, Opening, PartitionTerms, Place, Relation, Segment, Terms},
+    session::Data,
     session::Session,
     session::below::NamedSpot,
-    session::data::Data,
     space::{Any, OfRecords, Space},
     sync::Mutex,
 };
@@ -109,7 +109,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: Clone + Eq + Hash + Send + Sync + 'static,
+        K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
     {
         self.partition_sparse(1, move |record| vec![key(record)])
     }
@@ -126,7 +126,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: Clone + Eq + Hash + Send + Sync + 'static,
+        K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
     {
         self.partition_as(None, most, keys, Location::caller())
     }
@@ -140,7 +140,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: Clone + Eq + Hash + Send + Sync + 'static,
+        K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
         F: Fn(&S::Record) -> Vec<K> + Send + Sync + 'static,
     {
         self.openable()?;
@@ -240,6 +240,11 @@ fn index<C: Collection, K: Eq + Hash>(
     index
 }
 
+/// A key as lists of launches show it. Keys are shown by foreign code.
+fn shown(key: &impl fmt::Debug) -> Result<String, OpenError> {
+    guarded(|| exact::excerpt(&format_args!("{key:?}"))).map_err(OpenError::Unusable)
+}
+
 fn first_different<K: Eq>(keys: Vec<K>, most: usize) -> Vec<K> {
     let mut kept: Vec<K> = Vec::new();
     for key in keys {
@@ -253,7 +258,7 @@ fn first_different<K: Eq>(keys: Vec<K>, most: usize) -> Vec<K> {
 impl<S, K, R> Partition<S, K, R>
 where
     S: OfRecords<Data: Partible>,
-    K: Clone + Eq + Hash + Send + Sync + 'static,
+    K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
     R: FilterRule,
 {
     /// A session on the part with this key, at the symmetric distance, live: cap it with
@@ -272,6 +277,8 @@ where
         if spot.is_none() {
             let _ = known.set(number);
         }
+        // There, paths tell parts apart.
+        let shown = spot.is_none().then(|| shown(&key)).transpose()?;
         let (factor, opened) = (self.factor, Arc::clone(&known));
         let part = move || opened.get().copied().unwrap_or(u64::MAX);
         let part_here = part.clone();
@@ -280,13 +287,14 @@ where
             self.session.payer(),
             move |bill: &Bill<SymmetricDistance, R::Child>| {
                 let (group, units) = (group.clone(), Arc::clone(&units));
-                Bill::part(PartBill {
+                let part = PartBill {
                     group,
                     part: part(),
                     units,
                     factor,
                     inner: bill.clone(),
-                })
+                };
+                Bill::part(part, shown.as_deref())
             },
         );
         let (group, units) = (self.group.clone(), Arc::clone(&self.units));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use measures::{Adaptive, Conversion, FilterRule, MAX_LINKS, Metric, Tallied};
 use queryable::{DEFAULT_MESSAGES, guarded};
 
-use super::{Session, data::Data, nested::Nested, watch::Fused};
+use super::{Data, Session, nested::Nested, watch::Fused};
 use crate::{
     account::bill::Bill,
     account::journaled::{Made, Spot},

@@ -1,6 +1,6 @@
 //! Links and partitions with a name: on a ledger, whatever is found again after a restart is found by its name.
 
-use std::{hash::Hash, panic::Location};
+use std::{fmt, hash::Hash, panic::Location};
 
 use measures::{Adaptive, Conversion, FilterRule, Tallied};
 
@@ -86,7 +86,7 @@ impl<S: Space, R: FilterRule> NamedLink<'_, S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: DurableKey + Clone + Eq + Hash + Send + Sync + 'static,
+        K: DurableKey + Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
     {
         self.partition_sparse(version, 1, move |record| vec![key(record)])
     }
@@ -104,7 +104,7 @@ impl<S: Space, R: FilterRule> NamedLink<'_, S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: DurableKey + Clone + Eq + Hash + Send + Sync + 'static,
+        K: DurableKey + Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
     {
         let name = Versioned {
             name: self.name.into(),

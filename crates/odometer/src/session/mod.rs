@@ -3,7 +3,6 @@
 
 pub(crate) mod any;
 pub(crate) mod below;
-pub(crate) mod data;
 mod dependent;
 pub(crate) mod durable;
 pub(crate) mod linked;
@@ -12,7 +11,10 @@ pub(crate) mod plan;
 mod questions;
 pub(crate) mod watch;
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use measures::{ChildLoss, Tallied};
 use queryable::{AskError, Fuse, Root, Scope};
@@ -25,7 +27,6 @@ use crate::{
     account::settling::Parent,
     error::{LaunchError, OpenError},
     measurement::{Above, Head, Measurement},
-    session::data::Data,
     session::watch::Fused,
     space::Space,
 };
@@ -257,5 +258,46 @@ impl<S: Space, R: Tallied> fmt::Debug for Session<S, R> {
             "Session({}, {:?}, {:?})",
             self.account.label, self.space, self.account.rule
         )
+    }
+}
+
+/// The data, or how to get them from the data of a session above, when the first launch needs them.
+pub(crate) enum Data<X> {
+    Here(Arc<X>),
+    Derived(Arc<Derived<X>>),
+}
+
+pub(crate) struct Derived<X> {
+    made: OnceLock<Result<Arc<X>, AskError>>,
+    make: Box<dyn Fn() -> Result<X, AskError> + Send + Sync>,
+}
+
+impl<X> Data<X> {
+    pub(crate) fn derived(make: impl Fn() -> Result<X, AskError> + Send + Sync + 'static) -> Self {
+        Self::Derived(Arc::new(Derived {
+            made: OnceLock::new(),
+            make: Box::new(make),
+        }))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Result<&Arc<X>, AskError> {
+        match self {
+            Self::Here(data) => Ok(data),
+            Self::Derived(derived) => derived
+                .made
+                .get_or_init(|| (derived.make)().map(Arc::new))
+                .as_ref()
+                .map_err(Clone::clone),
+        }
+    }
+}
+
+impl<X> Clone for Data<X> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Here(data) => Self::Here(Arc::clone(data)),
+            Self::Derived(derived) => Self::Derived(Arc::clone(derived)),
+        }
     }
 }

@@ -28,6 +28,20 @@ impl<S: Space, R: Tallied> Session<S, R> {
         Ok(self.account.launches())
     }
 
+    /// The names of the accounts from the root, or from a filter that was launched in full, to this session's: what tells
+    /// lists of launches apart that were read in different sessions.
+    ///
+    /// ```
+    /// # use odometry::measures::{Basic, PureDp};
+    /// # use odometry::odometer::{Odometer, Records};
+    /// let session = Odometer::new(Records::<i64>::new(), Basic::new(PureDp)).named("all").open(vec![1, 2, 3])?;
+    /// assert_eq!(session.nested("team red").open()?.path(), ["all", "team red"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn path(&self) -> Vec<String> {
+        Payer::path(&*self.account)
+    }
+
     /// A page of what was [launched](Self::launches): at most `most` runs after those that were read before, and a mark
     /// behind them, from which to read on. No runs are left when there are none. If the last run that was read has become
     /// longer since, the next page begins with the rest of it.

@@ -42,35 +42,48 @@ fn is_nearly(spent: f64, budget: f64) {
 
 #[test]
 fn the_least_scale_is_found() -> Fallible<()> {
-    for budget in [0.3, 1.0, 1e-9, 1e9] {
-        is_nearly(calibrated(&2, &budget, laplace)?.map(&2)?, budget);
-        is_nearly(calibrated(&1, &budget, gaussian)?.map(&1)?, budget);
+    for (text, budget) in [("0.3", 0.3), ("1", 1.0), ("1e-9", 1e-9), ("1e9", 1e9)] {
+        is_nearly(calibrated(2, text, laplace)?.map(&2)?, budget);
+        is_nearly(calibrated(1, text, gaussian)?.map(&1)?, budget);
     }
     let asked = Cell::new(0);
     let counting = |scale| {
         asked.set(asked.get() + 1);
         laplace(scale)
     };
-    assert_eq!(calibrated(&1, &0.5, counting)?.map(&1)?, 0.5); // scale 14
+    assert_eq!(calibrated(1, "0.5", counting)?.map(&1)?, 0.5); // scale 14
     assert!(asked.get() <= 60, "{}", asked.get());
     Ok(())
 }
 
 #[test]
 fn what_has_no_least_scale_is_an_error() {
-    let refused = |d_in, budget, said: &str| {
-        let error = calibrated(&d_in, &budget, laplace).err().unwrap();
+    let refused = |d_in: u32, budget: &str, said: &str| {
+        let error = calibrated(d_in, budget, laplace).err().unwrap();
         let text = error.message.unwrap_or_default();
         assert!(text.contains(said), "{d_in}, {budget}: {text}");
     };
-    for budget in [0.0, -1.0, f64::NAN] {
-        let error = calibrated(&1, &budget, laplace).err();
-        assert!(error.is_some(), "{budget}");
-    }
-    refused(0, 1.0, "every scale");
-    refused(1, f64::INFINITY, "every scale");
+    assert!(calibrated(1, "0", laplace).is_err());
+    refused(0, "1", "every scale");
+    refused(1, "inf", "every scale");
     let never = |_: f64| -> Fallible<Noisy<Pure>> { fallible!(MakeMeasurement, "out of paper") };
-    let error = calibrated(&1, &1.0, never).err().unwrap();
+    let error = calibrated(1, "1", never).err().unwrap();
     assert_eq!(error.variant, ErrorVariant::MakeMeasurement);
     assert_eq!(error.message.as_deref(), Some("out of paper"));
+}
+
+#[test]
+fn a_budget_that_is_no_loss_is_an_error_before_anything_is_built() {
+    let built = Cell::new(0);
+    let counting = |scale| {
+        built.set(built.get() + 1);
+        laplace(scale)
+    };
+    for bad in ["", "-1", "NaN", "0,5", "1/3", "(1, 0)"] {
+        let error = calibrated(1, bad, counting).err().unwrap();
+        assert_eq!(error.variant, ErrorVariant::FailedMap);
+        let text = error.message.unwrap_or_default();
+        assert!(text.contains("such as 0.5"), "{bad:?}: {text}");
+    }
+    assert_eq!(built.get(), 0);
 }

@@ -283,7 +283,7 @@ fn renyi_curves_on_orders_of_our_choice() -> Result<(), Any> {
             }),
         )
     };
-    let measure = RenyiDp::new("4".parse()?)?;
+    let measure = RenyiDp::new("4")?;
     let ours = measurement_in("gaussian", measure.clone(), gaussian)?;
     let session = Odometer::new(ours.space().clone(), Basic::new(measure)).open(1)?;
     session.launch(&ours)?;
@@ -293,7 +293,7 @@ fn renyi_curves_on_orders_of_our_choice() -> Result<(), Any> {
         "16 at order 4"
     );
 
-    let measure = RenyiCurveDp::new(Orders::new(["2".parse()?, "4".parse()?])?);
+    let measure = RenyiCurveDp::new(Orders::new([2, 4])?);
     let ours = measurement_in("gaussian", measure.clone(), gaussian)?;
     let session = Odometer::new(ours.space().clone(), Basic::new(measure)).open(1)?;
     session.launch(&ours)?;

@@ -1,9 +1,9 @@
 //! What the rules of \[RRUV16\] share: their sums, and the self-normalized bound of its Thm 4.3.
 
-use super::search::{half, short};
+use super::search::{half, largest_admitted, short};
 use super::slack::log_inverse;
-use super::tally::{square, tally};
-use crate::{EpsilonDelta, RuleError};
+use super::tally::{square, tally, what_remains};
+use crate::{EpsilonDelta, RuleError, Tally, Total};
 use exact::{Exact, Round};
 
 tally! {
@@ -31,6 +31,37 @@ impl RogersTally {
 
     pub(super) fn delta(&self) -> &Exact {
         &self.delta
+    }
+
+    /// Nothing before the first launch; infinite where the children have used up more than their δ.
+    pub(super) fn total(
+        &self,
+        children: &Exact,
+        total: impl FnOnce() -> EpsilonDelta,
+    ) -> Total<EpsilonDelta> {
+        Total::new(match self.launched {
+            false => EpsilonDelta::ZERO,
+            true if self.delta > *children => EpsilonDelta::INFINITY,
+            true => total(),
+        })
+    }
+
+    /// The largest loss after which the sums are `within` the budget, with all of the δ that the children have left.
+    pub(super) fn remaining(
+        &self,
+        children: &Exact,
+        budget: &EpsilonDelta,
+        within: impl Fn(&Self) -> bool,
+    ) -> Option<EpsilonDelta> {
+        if budget.is_infinite() {
+            return Some(EpsilonDelta::INFINITY);
+        }
+        let delta = what_remains(children, &self.delta)?;
+        let loss = |epsilon: &Exact| EpsilonDelta::saturating(epsilon.clone(), delta.clone());
+        let epsilon = largest_admitted(budget.epsilon(), |epsilon| {
+            within(&self.after(&loss(epsilon), 1))
+        })?;
+        Some(loss(&epsilon))
     }
 }
 

@@ -1,9 +1,9 @@
 //! The filter of \[RRUV16\] Thm 5.1 with its accumulator.
 
 use super::rogers::{RogersTally, deviation, ln_2, log_delta, rough_deviation};
-use super::search::{half, largest_admitted};
-use super::tally::{approx_rule, what_remains};
-use crate::{Adaptive, EpsilonDelta, RuleError, Tally, Total, TotalLoss};
+use super::search::half;
+use super::tally::approx_rule;
+use crate::{Adaptive, EpsilonDelta, RuleError, Total, TotalLoss};
 use exact::{Exact, Parameter, Round};
 
 /// The filter of \[RRUV16\]: launches fit a budget `(ε_g, δ_g)` while `Σδ ≤ δ_g/2` and
@@ -112,10 +112,8 @@ approx_rule!(RogersLeastBudget, RogersTally, |rule| {
 
 impl Adaptive for RogersLeastBudget {
     fn loss(&self, tally: &RogersTally) -> Total<TotalLoss<Self>> {
-        Total::new(match tally.launched() {
-            false => EpsilonDelta::ZERO,
-            true if *tally.delta() > self.children => EpsilonDelta::INFINITY,
-            true => EpsilonDelta::saturating(self.least_epsilon(tally), self.delta.clone()),
+        tally.total(&self.children, || {
+            EpsilonDelta::saturating(self.least_epsilon(tally), self.delta.clone())
         })
     }
 
@@ -128,14 +126,6 @@ impl Adaptive for RogersLeastBudget {
     }
 
     fn remaining_within(&self, tally: &RogersTally, budget: &EpsilonDelta) -> Option<EpsilonDelta> {
-        if budget.is_infinite() {
-            return Some(EpsilonDelta::INFINITY);
-        }
-        let delta = what_remains(&self.children, tally.delta())?;
-        let loss = |epsilon: &Exact| EpsilonDelta::saturating(epsilon.clone(), delta.clone());
-        let epsilon = largest_admitted(budget.epsilon(), |epsilon| {
-            self.within(&tally.after(&loss(epsilon), 1), budget)
-        })?;
-        Some(loss(&epsilon))
+        tally.remaining(&self.children, budget, |after| self.within(after, budget))
     }
 }

@@ -1,9 +1,9 @@
 //! The odometers of \[RRUV16\] (Thm 6.5 and Lemma 6.4), in the sense of the truncated view.
 
 use super::rogers::{RogersTally, deviation, ln_2, log_delta, rough_deviation};
-use super::search::{half, largest_admitted};
-use super::tally::{approx_rule, what_remains};
-use crate::{Adaptive, EpsilonDelta, RuleError, Tally, Total, TotalLoss};
+use super::search::half;
+use super::tally::approx_rule;
+use crate::{Adaptive, EpsilonDelta, RuleError, Total, TotalLoss};
 use exact::{Exact, Parameter, Round};
 use std::sync::Arc;
 
@@ -122,22 +122,12 @@ approx_rule!(RogersOdometer, RogersTally, |rule| {
 
 impl Adaptive for RogersOdometer {
     fn loss(&self, tally: &RogersTally) -> Total<TotalLoss<Self>> {
-        Total::new(match tally.launched() {
-            false => EpsilonDelta::ZERO,
-            true if *tally.delta() > self.children => EpsilonDelta::INFINITY,
-            true => EpsilonDelta::saturating(self.epsilon(tally), self.delta.clone()),
+        tally.total(&self.children, || {
+            EpsilonDelta::saturating(self.epsilon(tally), self.delta.clone())
         })
     }
 
     fn remaining_within(&self, tally: &RogersTally, budget: &EpsilonDelta) -> Option<EpsilonDelta> {
-        if budget.is_infinite() {
-            return Some(EpsilonDelta::INFINITY);
-        }
-        let delta = what_remains(&self.children, tally.delta())?;
-        let loss = |epsilon: &Exact| EpsilonDelta::saturating(epsilon.clone(), delta.clone());
-        let epsilon = largest_admitted(budget.epsilon(), |epsilon| {
-            self.within(&tally.after(&loss(epsilon), 1), budget)
-        })?;
-        Some(loss(&epsilon))
+        tally.remaining(&self.children, budget, |after| self.within(after, budget))
     }
 }
