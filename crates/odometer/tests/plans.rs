@@ -160,7 +160,7 @@ fn a_refusal_says_where_it_comes_from() {
     assert_eq!(refused(3).path, ["all", "team"]);
     assert_eq!(
         (refused(3).account.as_str(), refused(3).launch.as_str()),
-        ("team", "`dear`")
+        ("team", "`dear`(part = 0)")
     );
 }
 
