@@ -3,21 +3,24 @@
 //! A record's parts are decided by a function that is fixed in advance. Accounts above the parts are charged for the
 //! worst way in which the changed records can fall on the parts, not for the sum of all parts.
 
+mod index;
 pub(crate) mod parts;
 pub(crate) mod split;
 
 use std::{
-    collections::HashMap, fmt, hash::Hash, iter, mem, panic::Location, sync::Arc, sync::OnceLock,
+    collections::HashMap, fmt, hash::Hash, iter, panic::Location, sync::Arc, sync::OnceLock,
 };
 
+use exact::excerpt;
 use measures::{CountsRecords, FilterRule, MapError, SymmetricDistance};
 use queryable::{AskError, Fuse, guarded};
 
+use self::index::Index;
 use crate::{
     account::bill::{Bill, GroupId, PartBill, Step, Units, sizes},
     account::journaled::Made,
     account::link::Link,
-    collection::{Collection, Partible},
+    collection::Partible,
     error::OpenError,
     journal::{JournalError, Key, Opening, PartitionTerms, Place, Relation, Segment, Terms},
     session::Data,
@@ -26,16 +29,6 @@ use crate::{
     space::{Any, OfRecords, Space},
     sync::Mutex,
 };
-
-/// Where the records of each part are. Keys that come from the data stay here.
-struct Index<K>(HashMap<K, Vec<usize>>);
-
-/// The keys' destructors see data: they may use no session.
-impl<K> Drop for Index<K> {
-    fn drop(&mut self) {
-        let _ = guarded(|| drop(mem::take(&mut self.0)));
-    }
-}
 
 /// The space of a part: any data of the same form, at the symmetric distance. A part of a list is a list:
 /// `PartOf<Records<T>>` is `Records<T>`.
@@ -85,6 +78,8 @@ pub struct Partition<S: OfRecords, K, R: FilterRule> {
     units: Arc<Units<u32>>,
     /// The units are the distance times this.
     factor: Option<u32>,
+    /// Do lists of launches say which part it was? On a ledger, and where it might be on one, paths do.
+    listed: bool,
     /// Its place on the ledger, if it is on one, and how keys are written there.
     durable: Option<Written<K>>,
     /// Parts by their keys. A part that is asked for again is the same part.
@@ -154,13 +149,14 @@ impl<S: Space, R: FilterRule> Session<S, R> {
             units.ok_or_else(|| MapError::failed(d_in, "too many changed records"))
         };
         let factor = most.checked_mul(moves::<S::Metric>());
+        let listed = name.is_none();
         let durable = self.partition_place(name, most, factor)?;
         let by: Arc<str> = format!("the partition made at {made_at}").into();
         let index = {
             let (all, fuse, by) = (self.data().clone(), self.fuse().clone(), Arc::clone(&by));
             Data::derived(move || {
                 let all = all.get()?;
-                under(&fuse, &by, || index(&**all, most as usize, &keys))
+                under(&fuse, &by, || Index::new(&**all, most as usize, &keys))
             })
         };
         Ok(Partition {
@@ -173,6 +169,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
             by,
             units: Arc::new(units),
             factor,
+            listed,
             durable,
             numbers: Mutex::new(HashMap::new()),
         })
@@ -224,37 +221,6 @@ fn under<X>(fuse: &Fuse, by: &str, read: impl FnOnce() -> X) -> Result<X, AskErr
     })
 }
 
-fn index<C: Collection, K: Eq + Hash>(
-    all: &C,
-    most: usize,
-    keys: &impl Fn(&C::Record) -> Vec<K>,
-) -> Index<K> {
-    let mut index: Index<K> = Index(HashMap::new());
-    let mut at = 0;
-    all.each(&mut |record| {
-        for key in first_different(keys(record), most) {
-            index.0.entry(key).or_default().push(at);
-        }
-        at += 1;
-    });
-    index
-}
-
-/// A key as lists of launches show it. Keys are shown by foreign code.
-fn shown(key: &impl fmt::Debug) -> Result<String, OpenError> {
-    guarded(|| exact::excerpt(&format_args!("{key:?}"))).map_err(OpenError::Unusable)
-}
-
-fn first_different<K: Eq>(keys: Vec<K>, most: usize) -> Vec<K> {
-    let mut kept: Vec<K> = Vec::new();
-    for key in keys {
-        if kept.len() < most && !kept.contains(&key) {
-            kept.push(key);
-        }
-    }
-    kept
-}
-
 impl<S, K, R> Partition<S, K, R>
 where
     S: OfRecords<Data: Partible>,
@@ -277,8 +243,11 @@ where
         if spot.is_none() {
             let _ = known.set(number);
         }
-        // There, paths tell parts apart.
-        let shown = spot.is_none().then(|| shown(&key)).transpose()?;
+        // Keys are shown by foreign code.
+        let shown = self
+            .listed
+            .then(|| guarded(|| excerpt(&format_args!("{key:?}"))));
+        let shown = shown.transpose().map_err(OpenError::Unusable)?;
         let (factor, opened) = (self.factor, Arc::clone(&known));
         let part = move || opened.get().copied().unwrap_or(u64::MAX);
         let part_here = part.clone();
@@ -311,9 +280,7 @@ where
         let (fuse, by) = (self.session.fuse().clone(), Arc::clone(&self.by));
         let data = Data::derived(move || {
             let (all, index) = (all.get()?, index.get()?);
-            under(&fuse, &by, || {
-                all.at(index.0.get(&key).map_or(&[], Vec::as_slice))
-            })
+            under(&fuse, &by, || all.at(index.at(&key)))
         });
         let rule = self.session.rule().clone();
         let made = Made {
