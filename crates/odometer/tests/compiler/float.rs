@@ -1,4 +1,4 @@
-//! A float where an exact number is wanted: a scale, a loss to spend, a budget, a loss per record, a distance of no integer.
+//! A float where an exact number is wanted: a scale, a loss to spend, a budget, a loss per record.
 
 use odometry::mechanisms::{samplers::DiscreteLaplace, spend::epsilon};
 use odometry::prelude::*;
@@ -10,5 +10,4 @@ fn main() {
     let organisation = Odometer::new(people, Basic::new(PureDp));
     organisation.filter(1, 3.0).unwrap();
     PrivacyMap::per_record(PureDp, 0.1).unwrap();
-    Exact::from(0.1);
 }
