@@ -318,17 +318,17 @@ fn a_turn_that_the_server_has_ended_is_lost_or_taken_again() {
     let draft = Unchained::new(Kind::Event, &[], b"another record").unwrap();
     let late = ledger::chain::Walk::after(&second).seal(draft);
     assert!(matches!(
-        one.append(&[late.clone()]),
+        one.append(std::slice::from_ref(&late)),
         Err(StoreError::NotWritten(_))
     ));
     // Without a turn nothing is written at all, and in a turn nothing that does not follow.
     assert!(matches!(
-        one.append(&[late.clone()]),
+        one.append(std::slice::from_ref(&late)),
         Err(StoreError::NotWritten(_))
     ));
     one.take_turn(&second, nothing).unwrap();
     assert!(matches!(
-        one.append(&[late]),
+        one.append(std::slice::from_ref(&late)),
         Err(StoreError::NotWritten(_))
     ));
     assert_eq!(one.last().unwrap().unwrap().0, 2);
