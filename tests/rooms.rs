@@ -181,3 +181,28 @@ fn examples_are_written_as_a_user_of_the_facade_writes_them() {
         }
     }
 }
+
+/// The tests of a crate are one program: a file that nobody lists would never run.
+#[test]
+fn every_file_of_tests_is_run() {
+    let mut found = 0;
+    for crate_ in std::fs::read_dir(repository().join("crates")).unwrap() {
+        let folder = crate_.unwrap().path();
+        let Ok(main) = std::fs::read_to_string(folder.join("tests/main.rs")) else {
+            continue;
+        };
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        for entry in std::fs::read_dir(folder.join("tests")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if path.is_dir() || name == "main" || path.extension().is_none_or(|ext| ext != "rs") {
+                continue;
+            }
+            let listed = main.contains(&format!("mod {name};\n"))
+                || manifest.contains(&format!("path = \"tests/{name}.rs\""));
+            assert!(listed, "{} is in no list", path.display());
+            found += 1;
+        }
+    }
+    assert!(found > 80, "{found} files of tests");
+}

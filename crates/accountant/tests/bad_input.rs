@@ -84,7 +84,7 @@ fn parameters_out_of_range() {
         "sum of weights"
     ));
     assert!(is_parameter(
-        Mechanism::mixture([(0, laplace()); 0]),
+        Mechanism::mixture(Vec::<(u32, Mechanism)>::new()),
         "odds"
     ));
     assert!(is_parameter(

@@ -1,11 +1,9 @@
 //! Nested accounts, parts of the data, turns, and time-uniform odometers of the `odometer` crate, audited.
 
-mod common;
-
 use std::sync::Arc;
 
+use crate::common::{Table, always, probability};
 use auditor::{Factor, Input, Report, Tail, audit, player};
-use common::{Table, always, probability};
 use dashu_ratio::RBig;
 use exact::Exact;
 use measures::{
@@ -284,7 +282,7 @@ fn time_uniform_odometers_keep_their_promise() {
                     .clone()
             })
             .unwrap();
-        assert!(passed.most <= common::ratio(1, 5));
+        assert!(passed.most <= crate::common::ratio(1, 5));
         let basic = |history: &[Exchange<(), u8>]| {
             let tally = TimeUniformBasic
                 .start()

@@ -1,15 +1,13 @@
 //! What the auditor must not take for granted: offers that change, randomness behind its back, orders that tell too little,
 //! destructors; and that a verdict says what it did take for granted.
 
-mod common;
-
 use std::{
     cmp::Ordering,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
+use crate::common::{always, probability};
 use auditor::{AuditError, Input, Part, Report, audit, player};
-use common::{always, probability};
 use dashu_ratio::RBig;
 use measures::Epsilon;
 use queryable::{AskError, Root, Scope, coins::Bit, compose::Routed, machine};
@@ -344,7 +342,7 @@ fn truncated_draws_are_said() {
     assert!(!verdict.holds() && verdict.attack().is_none());
     assert_eq!(
         verdict.coverage.missing,
-        [common::ratio(2, 3), common::ratio(2, 3)]
+        [crate::common::ratio(2, 3), crate::common::ratio(2, 3)]
     );
     assert!(
         verdict

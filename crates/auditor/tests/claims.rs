@@ -1,9 +1,7 @@
 //! Claims in every measure, from both sides of the true value.
 
-mod common;
-
+use crate::common::{always, randomized_response, ratio};
 use auditor::{Claim, Factor, Input, Report, ReportsLoss, Shown, System, Tail, Truncated, audit};
-use common::{always, randomized_response, ratio};
 use dashu_ratio::RBig;
 use exact::Exact;
 use measures::{Epsilon, EpsilonDelta, Loss, Mu, Orders, RenyiCurve, RenyiEpsilon, Rho, RhoDelta};
@@ -121,7 +119,7 @@ impl ReportsLoss for Basic {
 }
 
 fn basic(input: Input, root: &Root) -> Result<Basic, AskError> {
-    let lie = Bit::new(common::probability(1, 4));
+    let lie = Bit::new(crate::common::probability(1, 4));
     let machine = root.spawn(machine(move |(), scope: &mut Scope<'_>| {
         Ok(scope.draw(&lie)? ^ (input == Input::One))
     }))?;

@@ -1,12 +1,11 @@
 //! Concurrent composition of random small machines never passes the optimal bound, which randomized response attains;
 //! post-processing, ordering and nesting change nothing.
 
-mod common;
 #[path = "../../queryable/tests/common/null_query.rs"]
 mod null_query;
 
+use crate::common::{Table, always, ratio};
 use auditor::{Direction, Factor, Input, Part, Report, audit, simulate::randomized_response};
-use common::{Table, always, ratio};
 use dashu_ratio::RBig;
 use null_query::null_query_extension;
 use proptest::prelude::*;
@@ -169,7 +168,11 @@ fn one_answer(input: Input, seen: &mut bool, scope: &mut Scope<'_>) -> Result<bo
     if std::mem::replace(seen, true) {
         return Err(AskError::Halted);
     }
-    Ok(scope.draw(&queryable::coins::Bit::new(common::probability(1, 4)))? ^ (input == Input::One))
+    Ok(
+        scope.draw(&queryable::coins::Bit::new(crate::common::probability(
+            1, 4,
+        )))? ^ (input == Input::One),
+    )
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn a_filter_that_checks_after_it_runs_is_refuted() {
     let filter = |check_first: bool| {
         audit(move |input: Input, root: &Root| {
             let mut spent = 0;
-            let lie = queryable::coins::Bit::new(common::probability(1, 4));
+            let lie = queryable::coins::Bit::new(crate::common::probability(1, 4));
             root.spawn(machine(move |(), scope: &mut Scope<'_>| {
                 if spent == if check_first { 1 } else { 2 } {
                     return Err(AskError::failed("insufficient budget"));

@@ -1,10 +1,8 @@
 //! The counterexamples of \[HSV25\], and those against it, with exact numbers: pairs of messages, of which the system
 //! gets one half, and a verification function that says which pairs are allowed.
 
-mod common;
-
+use crate::common::{probability, ratio};
 use auditor::{Direction, Factor, Input, Report, Sampling, audit, player};
-use common::{probability, ratio};
 use dashu_ratio::RBig;
 use queryable::{
     AskError, Exchange, Heard, Machine, Move, Queryable, Root, Scope,

@@ -1,11 +1,9 @@
 //! The exact auditor against closed forms and against brute force over all deterministic adversaries.
 
-mod common;
-
 use std::collections::BTreeMap;
 
+use crate::common::{Table, always, probability, randomized_response, ratio};
 use auditor::{AuditError, Direction, Factor, Input, Part, Report, audit, player};
-use common::{Table, always, probability, randomized_response, ratio};
 use dashu_ratio::RBig;
 use exact::Exact;
 use proptest::prelude::*;

@@ -1,9 +1,7 @@
 //! Audits that would not end, or not fit: typed errors.
 
-mod common;
-
+use crate::common::always;
 use auditor::{AuditError, DEFAULT_DRAWS, Input, Part, audit};
-use common::always;
 use queryable::{
     AskError, Queryable, Root, Scope,
     coins::{Bit, EnumerateError, Script, Uniform, enumerate},
@@ -87,7 +85,7 @@ fn long_numbers_are_memory() {
     // Few histories, whose probabilities have more and more digits.
     let build = |_: Input, root: &Root| {
         root.spawn(machine(|(), scope: &mut Scope<'_>| {
-            let third = Bit::new(common::probability(1, 3));
+            let third = Bit::new(crate::common::probability(1, 3));
             let mut tries = 0;
             while !scope.draw(&third)? && tries < 2000 {
                 tries += 1;

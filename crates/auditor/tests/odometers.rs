@@ -1,17 +1,13 @@
 //! Every filter and odometer with every adaptive rule passes, with interactive children and losses chosen from answers;
 //! broken rules are refuted, and the attack is printed.
 
-mod common;
-#[path = "common/lab.rs"]
-mod lab;
-
-use auditor::{Claim, Factor, Report};
-use common::{Table, ratio};
-use dashu_ratio::RBig;
-use exact::{Exact, Round};
-use lab::{
+use crate::common::lab::{
     Ask, Kind, Seen, Shelf, audit_filter, audit_filter_by, audit_truncated, epsilon, least_claim,
 };
+use crate::common::{Table, ratio};
+use auditor::{Claim, Factor, Report};
+use dashu_ratio::RBig;
+use exact::{Exact, Round};
 use measures::{
     Adaptive, ApproxDp, Basic, Epsilon, EpsilonDelta, FilterRule, GaussianDp, Mu, Orders, PureDp,
     RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, Rule, RuleError, Tallied, Tally, Total,

@@ -1,15 +1,12 @@
 //! Wrong ways to account, with the attacks that refute them and their numbers (docs/experiments.md lists them).
 
-mod common;
-#[path = "common/lab.rs"]
-mod lab;
 #[path = "../examples/experiments/totals.rs"]
 mod totals;
 
+use crate::common::lab::{Ask, Kind, Seen, Shelf, audit_filter_by};
+use crate::common::{always, probability};
 use auditor::{Factor, Input, Tail, audit};
-use common::{always, probability};
 use exact::{Exact, Round};
-use lab::{Ask, Kind, Seen, Shelf, audit_filter_by};
 use measures::{
     Adaptive, Basic, EpsilonDelta, FilterRule, Measure, Orders, RenyiCurve, RenyiCurveDp, Rule,
     RuleError, Tallied, Tally, Total, adaptive::RogersOdometer, convert::gaussian_epsilon,

@@ -1,13 +1,11 @@
 //! The simulators from the proofs give exactly the views of what they simulate; adversaries and statistics agree with the
 //! exact audit.
 
-mod common;
-
+use crate::common::{Table, always, ratio};
 use auditor::{
     AuditError, Direction, Evidence, Factor, Input, Report, Sampling, adversary, audit,
     simulate::{InputResponse, randomized_response},
 };
-use common::{Table, always, ratio};
 use dashu_ratio::RBig;
 use measures::{Profile, Tradeoff};
 use proptest::prelude::*;
@@ -146,7 +144,7 @@ fn merged_histories_are_not_simulated() {
 }
 
 fn rr_many(input: Input, root: &Root) -> Result<queryable::Queryable<(), bool>, AskError> {
-    let lie = queryable::coins::Bit::new(common::probability(1, 4));
+    let lie = queryable::coins::Bit::new(crate::common::probability(1, 4));
     root.spawn(queryable::machine(
         move |(), scope: &mut queryable::Scope<'_>| Ok(scope.draw(&lie)? ^ (input == Input::One)),
     ))
@@ -156,7 +154,7 @@ fn rr_many(input: Input, root: &Root) -> Result<queryable::Queryable<(), bool>, 
 fn statistics_count_under_the_right_input() {
     // Only the second input ever shows `true`: the rule is trained in that direction.
     let leak = |input: Input, root: &Root| {
-        let shown = queryable::coins::Bit::new(common::probability(1, 2));
+        let shown = queryable::coins::Bit::new(crate::common::probability(1, 2));
         root.spawn(queryable::machine(
             move |(), scope: &mut queryable::Scope<'_>| {
                 Ok(scope.draw(&shown)? && input == Input::One)

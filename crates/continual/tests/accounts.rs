@@ -1,14 +1,12 @@
 //! Continual mechanisms under accounts: charged when launched, whatever arrives; audited with pairs, and with losses that
 //! the adversary chooses by the answers.
 
-mod common;
-
-use auditor::{Factor, Input, Report, audit, player};
-use common::{
+use crate::common::{
     loss, m_delta, probability, ratio, response,
     sessions::{Do, LAUNCHED, Seen, audited, continual, running, streams},
     total_variation,
 };
+use auditor::{Factor, Input, Report, audit, player};
 use continual::{
     Catalogue, ExtConComp, Identifier, Outcome, Pair, PureParallel, Request, StreamMessage,
     Suitable, VerificationFunction, Verifier, laws,
@@ -214,8 +212,9 @@ fn a_continual_measurement_composes() {
             Chain::new(Verifier::new(function), Identifier::new(input)),
         )
     };
-    let report: Report<Pair<Request<u8, bool>>, Outcome<u8>> =
-        audit(build).asking(4, common::everything(0, 2)).unwrap();
+    let report: Report<Pair<Request<u8, bool>>, Outcome<u8>> = audit(build)
+        .asking(4, crate::common::everything(0, 2))
+        .unwrap();
     assert_eq!(
         report.factor(&ratio(0, 1)),
         Some(Factor::new(3, 1).unwrap())

@@ -1,12 +1,10 @@
 //! The attacks on parallel composition, driven through this crate: refused, or charged in full, with exact numbers.
 
-mod common;
-
-use auditor::{Direction, Factor, Input, Report, audit};
-use common::{
+use crate::common::{
     Ask, Bits, Seen, ask, create, everything, game, letters, loss, m_delta, one_way, probability,
     ratio, response, suitable, total_variation, two_messages,
 };
+use auditor::{Direction, Factor, Input, Report, audit};
 use continual::{
     Allowance, ApproximateParallel, Catalogue, Certified, ConsistentParallel, FixedParameters,
     Outcome, Pair, PureParallel, Static,

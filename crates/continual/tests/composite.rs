@@ -1,15 +1,13 @@
 //! Mechanisms built from mechanisms: they cost what their parts cost, exactly; and who cheats where types cannot see it is
 //! found in lock step.
 
-mod common;
-
 use std::{
     mem,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
+use crate::common::{probability, ratio, response};
 use auditor::{Factor, Input, audit};
-use common::{probability, ratio, response};
 use continual::{
     Catalogue, Certified, EventLevel, ExtConComp, FixedParameters, Identifier, Mixed, Outcome,
     Pair, PureParallel, Request, StreamMessage, Suitable, Verifier, coins,

@@ -1,9 +1,7 @@
 //! Extended concurrent composition: creation, routing, halting, nesting, suitability and its variants.
 
-mod common;
-
+use crate::common::{Ask, Bits, ask, create, game, loss, response, suitable, two_messages};
 use auditor::{Input, audit, player};
-use common::{Ask, Bits, ask, create, game, loss, response, suitable, two_messages};
 use continual::{
     Anything, Catalogue, Certified, ConsistentParallel, ExtConComp, FixedMechanisms,
     FixedParameters, Identifier, Outcome, Pair, PureParallel, Request, Suitable, Unlimited,
@@ -92,8 +90,13 @@ fn coins_are_a_mechanism_without_loss() {
     let build = |input: Input, root: &Root| {
         game(input, root, &catalogue, suitable(&catalogue, none.clone()))
     };
-    let report = audit(build).asking(3, common::everything(0, 1)).unwrap();
-    assert_eq!(common::total_variation(&report), common::ratio(0, 1));
+    let report = audit(build)
+        .asking(3, crate::common::everything(0, 1))
+        .unwrap();
+    assert_eq!(
+        crate::common::total_variation(&report),
+        crate::common::ratio(0, 1)
+    );
 }
 
 /// An inner composition for each of two groups, behind one identifier; and the same mechanisms side by side.

@@ -2,15 +2,13 @@
 //! the answers. What a filter lets through is within its budget; a smaller claim, no filter, and a rule that is none are
 //! refuted.
 
-mod common;
-
 use std::sync::Mutex;
 
-use auditor::{Factor, Input, Report, audit};
-use common::{
+use crate::common::{
     Ask, Bits, Random, Seen, alone, ask, certified, create, game, loss, m_delta, measured, random,
     response, response_at, suitable, total_variation, two_messages,
 };
+use auditor::{Factor, Input, Report, audit};
 use continual::{
     Allowance, Catalogue, Certified, EventLevel, Filtered, Outcome, SwapSymmetric, Unlimited,
 };
@@ -165,7 +163,7 @@ fn an_approximate_budget_is_reached() {
     };
     let filter = Filtered::new(ImprovedBasic, "(0, 0.1900001)").unwrap();
     let report = audited(&catalogue, &filter, 8, first_bad);
-    assert_eq!(total_variation(&report), common::ratio(19, 100));
+    assert_eq!(total_variation(&report), crate::common::ratio(19, 100));
     assert!(report.claims(filter.price()).unwrap().holds());
     let less = report.claims(&loss("(0, 0.18)")).unwrap();
     assert!(less.attack().is_some());

@@ -1,10 +1,8 @@
 //! Verification functions have the properties that they are trusted to have; the verifier stops what is not valid; and
 //! the identifier does what it should.
 
-mod common;
-
+use crate::common::{probability, ratio, total_variation};
 use auditor::{Factor, Input, audit};
-use common::{probability, ratio, total_variation};
 use continual::{
     EventLevel, Identifier, Mixed, Pair, Static, StreamMessage, SwapSymmetric, UserLevel,
     VerificationFunction, Verifier, laws,

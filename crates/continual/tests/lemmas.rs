@@ -1,13 +1,11 @@
 //! The lemmas behind the theorems, as exact properties of random small mechanisms: \[HSV25\] §10.1 (what has to leak after a
 //! history), §11 (total variation step by step), Lemma 5.9, Lemma 5.11 and Observation 8.9.
 
-mod common;
-
-use auditor::{Factor, Input, Report, audit};
-use common::{
+use crate::common::{
     Ask, Bits, Random, Seen, alone, ask, create, game, loss, probability, random, ratio, response,
     suitable, total_variation, two_messages,
 };
+use auditor::{Factor, Input, Report, audit};
 use continual::{
     ApproximateParallel, Catalogue, Certified, EventLevel, Outcome, Pair, Static,
     VerificationFunction,

@@ -1,11 +1,9 @@
 //! The production side: what is replaced and who notices, exactly; bounds, slots, late parts, restarts, threads.
 
-mod common;
-
 use std::{collections::HashMap, thread};
 
+use crate::common::{loss, probability, ratio, total_variation};
 use auditor::{Input, Report, audit, player};
-use common::{loss, probability, ratio, total_variation};
 use continual::{
     AllowanceError, StreamMessage,
     live::{

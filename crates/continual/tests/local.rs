@@ -1,9 +1,9 @@
 //! Local protocols: the server's view costs what the users that differ cost, whatever the server.
 
-mod common;
-
+use crate::common::{
+    Bits, Seen, ask, create, game, loss, probability, ratio, suitable, total_variation,
+};
 use auditor::{Factor, Input, Report, audit};
-use common::{Bits, Seen, ask, create, game, loss, probability, ratio, suitable, total_variation};
 use continual::{
     Catalogue, Certified, ConsistentParallel, Outcome, PriceError, Static, local::Protocol,
 };

@@ -1,16 +1,14 @@
 //! Odometers over continual mechanisms: what is shown up to a threshold has at most its loss, whichever mechanisms the
 //! adversary launches after which answers; and rules that report too little are refuted.
 
-mod common;
-
 use std::sync::Arc;
 
-use auditor::{Factor, Input, Report, Shown, Tail, audit, player};
-use common::{
+use crate::common::{
     loss, m_delta, ratio, response,
     sessions::{Bits, Do, LAUNCHED, continual, running, streams, truncated},
     total_variation,
 };
+use auditor::{Factor, Input, Report, Shown, Tail, audit, player};
 use continual::Pair;
 use exact::Exact;
 use measures::{

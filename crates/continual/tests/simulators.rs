@@ -1,23 +1,21 @@
 //! The simulators in the proofs of \[HSV25\] Thm 4.10, 4.12, 5.4, 5.14, 12.4 and 13.4, as programs: in front of randomized
 //! responses, which alone have seen the input, they give every adversary exactly the view that the composition gives.
 
-mod common;
-
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
+use crate::common::{
+    Ask, Bits, Random, Seen, alone, ask, create, game, measured, pairs, random, ratio, response,
+    suitable, two_messages,
+};
 use auditor::{
     Factor, Input, Report, System, audit, player,
     simulate::{
         InputResponse, InputTold, LazySimulator, Simulator, interactive_response,
         randomized_response,
     },
-};
-use common::{
-    Ask, Bits, Random, Seen, alone, ask, create, game, measured, pairs, random, ratio, response,
-    suitable, two_messages,
 };
 use continual::{
     ApproximateParallel, Catalogue, Certified, ConsistentParallel, FixedMechanisms,
@@ -328,7 +326,7 @@ proptest! {
     fn universal_mechanisms(one in random(), two in random()) {
         let randoms = [one, two];
         let part = |random: &Random| (random.clone(), "(1, 0)".parse::<EpsilonDelta>().unwrap());
-        let catalogue = common::certified(randoms.iter().map(part).collect(), two_messages);
+        let catalogue = crate::common::certified(randoms.iter().map(part).collect(), two_messages);
         let function = || suitable(&catalogue, continual::Unlimited::new());
         let offered = valid(offer(vec![1, 0], false), function());
         let real = real(&catalogue, function, 5, &offered);
@@ -481,8 +479,11 @@ fn two_responses(
 #[test]
 fn without_symmetry_the_lazy_simulator_needs_twice_as_much() {
     let report = audit(|input: Input, root: &Root| {
-        let mechanism = root.spawn(common::letters(1, 10))?;
-        let referee = Chain::new(Verifier::new(common::one_way()), Identifier::new(input));
+        let mechanism = root.spawn(crate::common::letters(1, 10))?;
+        let referee = Chain::new(
+            Verifier::new(crate::common::one_way()),
+            Identifier::new(input),
+        );
         root.postprocess(&mechanism, referee)
     })
     .asking(2, |_: &[_]| {

@@ -1,12 +1,10 @@
 //! The theorems as exact properties of random small mechanisms: what a composition costs in truth is at most its price.
 
-mod common;
-
-use auditor::{Direction, Enclosure, Factor, Input, Report, audit};
-use common::{
+use crate::common::{
     Ask, Bits, Random, Seen, alone, ask, certified, create, everything, game, measured, random,
     suitable, total_variation, two_messages,
 };
+use auditor::{Direction, Enclosure, Factor, Input, Report, audit};
 use continual::{
     Allowance, ApproximateParallel, Catalogue, Certified, ConsistentParallel, Filtered,
     FixedParameters, Outcome, PureParallel, Static, Unlimited,

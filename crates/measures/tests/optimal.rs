@@ -1,12 +1,10 @@
 //! Optimal composition against plain high-precision sums: never below the exact ε_g, and at most 1e-9 above.
 
-mod reference;
-
+use crate::reference::{different_delta, equal_delta, parse, real, target};
 use exact::{Exact, Round};
 use measures::fixed::{Advanced, Hybrid, Method, Optimal, OptimalPure, optimal_delta};
 use measures::{Epsilon, EpsilonDelta, FixedRule, Loss};
 use proptest::prelude::*;
-use reference::{different_delta, equal_delta, parse, real, target};
 
 fn exact(text: &str) -> Exact {
     text.parse().unwrap()
@@ -31,7 +29,7 @@ fn assert_exact(k: u64, epsilon: &str, delta: &str, delta_g: &str) {
         "k={k} ε={epsilon}: {total} is too small"
     );
     let below = found - parse("1e-9");
-    if below >= reference::int(0) {
+    if below >= crate::reference::int(0) {
         assert!(
             equal_delta(k, &each, &below) > target,
             "k={k} ε={epsilon}: {total} is too large"

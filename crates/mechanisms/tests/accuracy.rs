@@ -1,8 +1,6 @@
 //! Accuracy against published bounds, each with an error probability below 1e-9.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use mechanisms::{
     additive::add_noise,
     selection::best_of_many,

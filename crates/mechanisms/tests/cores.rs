@@ -1,9 +1,7 @@
 //! Core decomposition: exact edge-privacy of the users' side on a tiny graph, the noiseless limit, and the accuracy.
 
-mod common;
-
+use crate::common::{delta, one_sided, ratio};
 use auditor::{Input, audit};
-use common::{delta, one_sided, ratio};
 use measures::{Basic, PureDp};
 use mechanisms::{
     cores::{Cores, Graph},

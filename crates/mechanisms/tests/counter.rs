@@ -1,9 +1,7 @@
 //! Exact audits of the counters, also against adversaries who choose the stream, and their accuracy.
 
-mod common;
-
+use crate::common::*;
 use auditor::{Input, audit};
-use common::*;
 use continual::{Identifier, Pair, Verifier, streams::Continual};
 use exact::Exact;
 use measures::convert::zcdp_delta;

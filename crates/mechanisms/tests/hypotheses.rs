@@ -1,9 +1,7 @@
 //! Where a declared sensitivity could be read as a smaller one, the claim holds all the same: inputs that are never one
 //! unit apart, and integers at distances that are fractions of a unit. All audited exactly, and tight.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use exact::{Exact, Round};
 use measures::{AbsoluteDistance, Measure};
 use mechanisms::{

@@ -1,10 +1,8 @@
 //! Keys that nobody lists: exact audits, thresholds that are too low, and which way of choosing shows more.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use measures::EpsilonDelta;
 use mechanisms::{
     keys::{KeyNoise, choose_keys, histogram_of_keys, histogram_of_keys_spending},

@@ -1,11 +1,9 @@
 //! What the samplers draw is what they enumerate for the auditor: exactly where few bits decide, by statistics elsewhere;
 //! and mistakes in either are found.
 
-mod common;
-
 use std::fmt::Debug;
 
-use common::*;
+use crate::common::*;
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use mechanisms::{
@@ -88,7 +86,7 @@ fn buckets_and_thinning_have_the_law_that_is_enumerated() {
     }
     let geometric = Geometric::new(ratio(50, 1)).unwrap();
     by_drawing("geometric", &geometric, 50_000);
-    by_drawing("ratio", &common::geometric(99, 100, 600), 50_000);
+    by_drawing("ratio", &crate::common::geometric(99, 100, 600), 50_000);
     let approx = DiscreteGaussian::with_scale(ratio(3, 1)).unwrap();
     let approx = ApproxGaussian::new(approx, exact("1")).unwrap();
     by_drawing("approximate gaussian", &approx, 50_000);

@@ -1,8 +1,6 @@
 //! Exact audits of the measurements that answer once: the claimed loss holds, one per cent less does not.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use dashu_int::IBig;
 use exact::{Exact, Round};
 use measures::{EpsilonDelta, L1Distance, L2Distance, Neighbouring, Number, Rho};

@@ -1,9 +1,7 @@
 //! Gaussian noise on several numbers with its own (ε, δ), staircase noise, and noise for vectors in the L2 norm: audits,
 //! promises that are not kept, and how close they are to the best.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use exact::{Exact, Round};
 use measures::{L1Distance, L2Distance, convert::gaussian_delta};
 use mechanisms::{

@@ -1,8 +1,6 @@
 //! Propose-test-release: exact audits, and promises that are not kept.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use exact::Exact;
 use measures::{ApproxDp, GroupPrivacy as _};
 use mechanisms::propose::{
@@ -14,11 +12,19 @@ use queryable::Root;
 type Size = usize;
 
 /// The number of records, and 50 more from three on: between two and three it jumps.
+#[expect(
+    clippy::ptr_arg,
+    reason = "it is handed over as a function of the data set"
+)]
 fn value(data: &Vec<u8>) -> i64 {
     data.len() as i64 + if data.len() >= 3 { 50 } else { 0 }
 }
 
 /// Two and three are where it jumps.
+#[expect(
+    clippy::ptr_arg,
+    reason = "it is handed over as a function of the data set"
+)]
 fn distance(data: &Vec<u8>) -> u64 {
     data.len().abs_diff(2).min(data.len().abs_diff(3)) as u64
 }

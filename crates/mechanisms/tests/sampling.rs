@@ -1,12 +1,10 @@
 //! Measurements on Poisson samples, audited exactly: the claims hold and are tight, and what their hypotheses exclude is
 //! refuted.
 
-mod common;
-
 use std::sync::Arc;
 
+use crate::common::*;
 use accountant::{Accountant, AccountantError, Mechanism};
-use common::*;
 use exact::{Exact, Round};
 use measures::convert::ZcdpToApprox;
 use measures::{

@@ -1,8 +1,6 @@
 //! Selection by scores that move together: exact audits, a promise that is not kept, and how much is gained.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use measures::{PureDp, SymmetricDistance};
 use mechanisms::{
     additive::add_noise,

@@ -1,12 +1,10 @@
 //! Exact audits of sparse vector and of what is built on it, how tight its loss is, and the published variants that are
 //! wrong (catalogue of \[LSL17\] Fig. 1).
 
-mod common;
-
 use std::sync::Arc;
 
+use crate::common::*;
 use auditor::{Factor, Input, Report, audit};
-use common::*;
 use continual::{Identifier, Pair, Verifier};
 use dashu_int::IBig;
 use exact::{Exact, Round};

@@ -1,8 +1,6 @@
 //! Noise for a loss: what was asked is not exceeded, no smaller scale would do, and what cannot be is refused in words.
 
-mod common;
-
-use common::exact;
+use crate::common::exact;
 use exact::{Exact, Round};
 use measures::{AbsoluteDistance, Epsilon, Neighbouring, SymmetricDistance};
 use mechanisms::{
@@ -339,7 +337,7 @@ fn parameters_are_whatever_is_exact() {
     is_a_quarter(text);
     is_a_quarter(&number);
     is_a_quarter(number);
-    is_a_quarter(common::ratio(1, 4));
+    is_a_quarter(crate::common::ratio(1, 4));
     let four = exact("4");
     macro_rules! is_four { ($($integer:ty),*) => {$(
         assert_eq!(DiscreteLaplace::for_epsilon(1, 4 as $integer).unwrap().loss_per_unit(), four);
@@ -367,7 +365,7 @@ fn descriptions_tell_mechanisms_apart() {
         &sum.description().to_string(),
         "`sum`(sensitivity = 3, noise = discrete Gaussian, variance = 9)",
     );
-    let noise = DiscreteLaplace::with_ratio(common::ratio(1, 3)).unwrap();
+    let noise = DiscreteLaplace::with_ratio(crate::common::ratio(1, 3)).unwrap();
     shown(
         &add_noise(noise).description().to_string(),
         "`noise`(noise = discrete Laplace, ratio = 1/3)",
@@ -385,8 +383,8 @@ fn descriptions_tell_mechanisms_apart() {
         "`sparse vector`(sensitivity = 1, positives = 1, threshold noise = geometric, scale 2, query noise = geometric, scale 2, centre = 0)",
     );
     let rr = mechanisms::response::leaky_randomized_response(
-        common::probability(3, 4),
-        common::probability(1, 10),
+        crate::common::probability(3, 4),
+        crate::common::probability(1, 10),
     );
     shown(
         &rr.unwrap().description().to_string(),

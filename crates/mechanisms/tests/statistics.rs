@@ -1,8 +1,6 @@
 //! Quantiles, means, variances, distinct keys, and what a person contributes: exact audits, and promises that are not kept.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use measures::times;
 use mechanisms::{
     additive::{Clamp, count, count_spending, histogram},

@@ -1,10 +1,8 @@
 //! Attacks on the account tree, by conversion, capture, nesting and turns, and the echo: each is refused.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use measures::adaptive::GaussianComposition;
 use measures::convert::{GaussianToApprox, ZcdpToApproxZcdp};
 use measures::{ApproxDp, ApproxZcdp, Basic, GaussianDp, PrivacyMap, PureDp, Zcdp, times};

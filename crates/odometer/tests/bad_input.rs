@@ -1,10 +1,8 @@
 //! Text that is no loss, wherever one is wanted: a typed error that says what to write, nothing charged, nothing read.
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{BASIC, records};
+use crate::common::{BASIC, records};
 use measures::{
     ApproxDp, Basic, LossError, PrivacyMap, PureDp, RuleError, SymmetricDistance, Zcdp,
     fixed::Optimal,
@@ -129,7 +127,7 @@ fn what_does_not_fit_is_asked_for_nothing() {
     // As a type, another measure does not compile; behind `any`, it is told so.
     let session = Odometer::new(records(), BASIC).filter(1, "1").unwrap();
     let session = session.invoke(vec![1]).unwrap();
-    let gaussian = common::costs(measures::GaussianDp, "0.1");
+    let gaussian = crate::common::costs(measures::GaussianDp, "0.1");
     let error = session.any().launch(&gaussian).unwrap_err();
     assert!(matches!(error, LaunchError::Measure { .. }), "{error}");
     assert!(error.to_string().contains("GaussianDp"), "{error}");

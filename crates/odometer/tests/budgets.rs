@@ -1,8 +1,6 @@
 //! Filters and odometers: what is admitted, what is left, and what a refusal says.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use measures::adaptive::{
     ConcentratedFilter, GaussianComposition, ImprovedBasic, RogersLeastBudget, RogersOdometer,
     Union, WhitehouseFilter, WhitehouseOdometer,

@@ -1,10 +1,8 @@
 //! Long chains of combinators on small stacks: what is too deep is a typed error and holds nothing, whatever is not works.
 
-mod common;
-
 use std::thread;
 
-use common::*;
+use crate::common::*;
 use measures::convert::PureToApprox;
 use measures::{ApproxDp, Basic, MAX_LINKS, MapError, PrivacyMap, PureDp, times};
 use odometer::{LaunchError, MAX_NESTING, Measurement, Odometer, OpenError, Transformation};

@@ -1,10 +1,8 @@
 //! Data that are no lists: partitions over tables, against the same partitions over lists.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use measures::{ChangeOneDistance, PrivacyMap, PureDp, SymmetricDistance};
 use odometer::{
     Any, Collection, LaunchError, Measurement, Odometer, Partible, Records, Space, Watch,

@@ -1,8 +1,6 @@
 //! Compositors: losses fixed up front, taken in order or in any order.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use measures::fixed::{Advanced, Optimal, OptimalPure};
 use measures::{
     ApproxDp, ApproxZcdp, Basic, EpsilonDelta, FixedRule, PrivacyMap, PureDp, RhoDelta, Rule,

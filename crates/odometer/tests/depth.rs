@@ -1,10 +1,8 @@
 //! Deep and wide trees on small stacks: a typed error at the bound, and no overflow below it.
 
-mod common;
-
 use std::thread;
 
-use common::*;
+use crate::common::*;
 use measures::convert::PureToApprox;
 use measures::{ApproxDp, ApproxZcdp, Basic, PrivacyMap, times};
 use odometer::{LaunchError, MAX_NESTING, Measurement, Odometer, OpenError, Transformation};

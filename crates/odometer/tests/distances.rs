@@ -41,7 +41,7 @@ where
     let space = Records::<u8>::new();
     let launches: Vec<_> = maps
         .iter()
-        .map(|map| Measurement::new("null", space.clone(), map.clone(), |_, _| Ok(())))
+        .map(|map| Measurement::new("null", space, map.clone(), |_, _| Ok(())))
         .collect();
     let session = Odometer::new(space, Basic::new(measure.clone()))
         .open(Vec::new())
@@ -85,7 +85,7 @@ proptest! {
 fn many_maps_without_a_form() {
     for (every, launches) in [(1, 3000u32), (20, 30_000)] {
         let space = Records::<u8>::new();
-        let session = Odometer::new(space.clone(), Basic::new(PureDp))
+        let session = Odometer::new(space, Basic::new(PureDp))
             .open(Vec::new())
             .unwrap();
         let mut per_record = 0;
@@ -97,7 +97,7 @@ fn many_maps_without_a_form() {
                 _ => PrivacyMap::per_record(PureDp, "1").unwrap(),
             };
             per_record += 1;
-            let null = Measurement::new("null", space.clone(), map, |_, _| Ok(()));
+            let null = Measurement::new("null", space, map, |_, _| Ok(()));
             session.launch(&null).unwrap();
             if number % 7919 == 7918 {
                 let d_in = number;
@@ -125,7 +125,7 @@ fn a_multiple_that_the_map_rounds() {
     let space = Records::<u8>::new();
     let third = Exact::from(1u32).div(&Exact::from(3u32), Round::Up);
     let map = PrivacyMap::per_record(PureDp, third.clone());
-    let null = Measurement::new("null", space.clone(), map.clone(), |_, _| Ok(()));
+    let null = Measurement::new("null", space, map.clone(), |_, _| Ok(()));
     let session = Odometer::new(space, Basic::new(PureDp))
         .open(Vec::new())
         .unwrap();

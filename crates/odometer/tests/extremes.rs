@@ -1,10 +1,8 @@
 //! Losses of any size and length: they are charged in full, and leave the accounts as quick as they were.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use exact::Exact;
 use measures::{
     ApproxDp, Basic, Epsilon, EpsilonDelta, GaussianDp, Loss, Measure, Mu, PureDp, Zcdp,

@@ -1,11 +1,9 @@
 //! Mechanisms that fail stay charged; maps, rules and functions that panic break nothing.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use common::*;
+use crate::common::*;
 use measures::{
     Adaptive, Basic, Epsilon, Interleaving, MapError, PrivacyMap, PureDp, Rule, SymmetricDistance,
     Tallied, Tally, Total,

@@ -1,13 +1,11 @@
 //! Tallies are somebody's code: they may panic when they are copied, added to or dropped, at any moment. A launch is then
 //! charged everywhere or nowhere, and the error says which; a question is answered, or asked again.
 
-mod common;
-
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::*;
+use crate::common::*;
 use exact::Exact;
 use measures::{
     Adaptive, Epsilon, Interleaving, PureDp, Rule, Tallied, Tally, Total, adaptive::Sum,

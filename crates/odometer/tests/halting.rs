@@ -1,11 +1,9 @@
 //! A transformation that fails on some data tells something about them for free. It happens once.
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-use common::*;
+use crate::common::*;
 use measures::{Epsilon, FixedRule, PrivacyMap, PureDp, Rule, RuleError, times};
 use odometer::{Compositor, LaunchError, Measurement, Odometer, Transformation, Watch};
 use queryable::AskError;

@@ -1,8 +1,6 @@
 //! Accounts that count differently from the sessions below them: other measures, other data.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use measures::convert::{PureToApprox, PureToRenyi, PureToZcdp, ZcdpToApprox};
 use measures::{ApproxDp, Basic, Metric, PrivacyMap, PureDp, RenyiDp, Zcdp, times};
 use odometer::{

@@ -1,10 +1,8 @@
 //! The message form: the papers' algorithms 2 to 6 over messages that can be written down.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use measures::{ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp, times};
 use odometer::message::{Entry, Launchable, Launched, Message, Reply, truncated_view};
 use odometer::{Measurement, Odometer, Transformation, Watch};

@@ -1,8 +1,6 @@
 //! Parallel composition: the loss of launches in parts, against every way to split the changed records.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use exact::Exact;
 use measures::adaptive::{ImprovedBasic, WhitehouseOdometer};
 use measures::convert::PureToZcdp;

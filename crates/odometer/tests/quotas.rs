@@ -1,8 +1,6 @@
 //! Whatever an analyst can make an account remember has a bound, and lists are read without stopping anybody.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use measures::{Zcdp, adaptive::TimeUniformBasic, convert::PureToZcdp};
 use odometer::{
     Bookmark, DEFAULT_QUOTA, LaunchError, Odometer, TimeUniformOdometer, Transformation,

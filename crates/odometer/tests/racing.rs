@@ -1,12 +1,10 @@
 //! Threads that race against exact budgets.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use common::{PureSession, counted, filtered, loss, open, pure, spent};
+use crate::common::{PureSession, counted, filtered, loss, open, pure, spent};
 use measures::Epsilon;
 use odometer::LaunchError;
 
@@ -196,7 +194,7 @@ fn parts_race_like_sessions() {
 fn sessions_and_what_is_made_of_them_may_cross_threads() {
     fn crosses<T: Send + Sync>() {}
     crosses::<PureSession>();
-    crosses::<odometer::Partition<common::Numbers, u8, common::Pure>>();
-    crosses::<odometer::Composition<common::Numbers, measures::fixed::Optimal>>();
+    crosses::<odometer::Partition<crate::common::Numbers, u8, crate::common::Pure>>();
+    crosses::<odometer::Composition<crate::common::Numbers, measures::fixed::Optimal>>();
     crosses::<LaunchError>();
 }

@@ -1,9 +1,7 @@
 //! Random programs against a reference model that keeps plain lists and recomputes everything from scratch: launches,
 //! live nestings, caps, reserved filters, partitions, refusals, failures, panics, and questions, equal after every step.
 
-mod common;
-
-use common::{BASIC, Numbers, PureSession, records};
+use crate::common::{BASIC, Numbers, PureSession, records};
 use exact::Exact;
 use measures::{Epsilon, MapError, PrivacyMap, PureDp, SymmetricDistance};
 use odometer::{LaunchError, Measurement, Odometer, Partition, Session};
@@ -285,7 +283,7 @@ fn worst(parts: &[Vec<Option<u64>>], units: usize) -> Option<u64> {
     worst
 }
 
-type Parts = Partition<Numbers, u8, common::Pure>;
+type Parts = Partition<Numbers, u8, crate::common::Pure>;
 
 struct Real {
     sessions: Vec<PureSession>,
@@ -322,7 +320,7 @@ fn said<A>(result: Result<A, LaunchError>) -> Result<A, No> {
     })
 }
 
-fn real_filter((d, limit, halting): Cap) -> odometer::Filter<Numbers, common::Pure> {
+fn real_filter((d, limit, halting): Cap) -> odometer::Filter<Numbers, crate::common::Pure> {
     let odometer = Odometer::new(records(), BASIC);
     let odometer = if halting {
         odometer.halting()
@@ -543,7 +541,7 @@ fn merged(model: Vec<(usize, u64)>, real: &[(usize, u64)]) -> Vec<(usize, u64)> 
 }
 
 fn compare_loss(
-    session: &Session<Numbers, common::Pure>,
+    session: &Session<Numbers, crate::common::Pure>,
     model: &Model,
     at: usize,
     d: u32,

@@ -1,8 +1,6 @@
 //! Refusals with the losses themselves, beside the words.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use measures::adaptive::WhitehouseFilter;
 use measures::convert::PureToApprox;
 use measures::{ApproxDp, Basic, Epsilon, EpsilonDelta, Loss, Rho, Zcdp};

@@ -1,15 +1,13 @@
 //! How a launch is settled: which maps are asked, who is named, whose turn it is, and that nothing is locked when anybody's
 //! destructor runs.
 
-mod common;
-
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use common::*;
+use crate::common::*;
 use measures::adaptive::{Sum, TimeUniformBasic};
 use measures::convert::PureToApprox;
 use measures::{

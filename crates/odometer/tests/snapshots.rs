@@ -1,10 +1,8 @@
 //! Snapshots: what was charged, to JSON and back.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use measures::adaptive::WhitehouseFilter;
 use measures::{ApproxDp, Basic, Epsilon, PureDp, Zcdp};
 use odometer::{LaunchError, Odometer, RestoreError, SnapshotError, SnapshotOf};

@@ -1,11 +1,9 @@
 //! Sequential accounts: turns on every leaf charged to them, however deep.
 
-mod common;
-
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use measures::convert::ZcdpToApproxZcdp;
 use measures::{ApproxZcdp, Basic, PrivacyMap, Zcdp};
 use odometer::{LaunchError, Measurement, Odometer};

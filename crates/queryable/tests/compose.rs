@@ -1,12 +1,11 @@
 //! Concurrent composition: handle form and message form have the same law.
 
-mod common;
 #[path = "common/null_query.rs"]
 mod null_query;
 
 use std::collections::BTreeMap;
 
-use common::{adding, bit, law, root};
+use crate::common::{adding, bit, law, root};
 use dashu_ratio::RBig;
 use null_query::null_query_extension;
 use queryable::compose::{BoxedMachine, ConComp, Numbered, Numbering, Routed, Unparsable, ordered};

@@ -1,8 +1,6 @@
 //! Deep trees, deep chains: a typed error, and never an overflowing stack. All on threads of 2 MB, in a debug build.
 
-mod common;
-
-use common::{adder, adding, root};
+use crate::common::{adder, adding, root};
 use queryable::{AskError, MAX_DEPTH, Machine, Queryable, Root, Scope, machine, once, translate};
 
 fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {

@@ -1,12 +1,10 @@
 //! Wrong queries, halts and panics: what they leave as it was, and what they end.
 
-mod common;
-
 use std::panic::panic_any;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::{adder, adding, root};
+use crate::common::{adder, adding, root};
 use queryable::coins::Bit;
 use queryable::{AskError, Machine, Queryable, Root, Scope, machine, once};
 

@@ -1,12 +1,10 @@
 //! Queries that still change while a step runs, and answers that are given after their turn.
 
-mod common;
-
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::root;
+use crate::common::root;
 use queryable::{AskError, Queryable, Root, Scope, Sequence, machine, translate};
 
 /// Says that the step has begun, and what to answer is sent later.

@@ -1,10 +1,8 @@
 //! Exact laws of transcripts and views, by enumerating every outcome of every draw.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{bit, law, prob, ratio};
+use crate::common::{bit, law, prob, ratio};
 use dashu_ratio::RBig;
 use proptest::prelude::*;
 use queryable::coins::{Categorical, Uniform, enumerate};
@@ -155,8 +153,8 @@ fn the_law_of_a_view_with_a_randomized_adaptive_analyst() {
 
 #[test]
 fn the_analyst_ends_the_interaction_in_every_way() {
-    let root = common::root();
-    let q = common::adder(&root);
+    let root = crate::common::root();
+    let q = crate::common::adder(&root);
     let ends = [
         (
             machine(|_: Heard<u64>, _: &mut Scope<'_>| Ok(Move::Ask(1))).boxed(),

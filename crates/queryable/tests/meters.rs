@@ -1,10 +1,8 @@
 //! Finite communication: a launch, with everything it spawns, answers at most as many messages as it may.
 
-mod common;
-
 use std::thread;
 
-use common::{adding, root};
+use crate::common::{adding, root};
 use proptest::prelude::*;
 use queryable::{AskError, Queryable, Root, Scope, machine, translate};
 

@@ -1,13 +1,11 @@
 //! What a panic carries is dropped once, by nobody's lock, and does no harm.
 
-mod common;
-
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::{adder, root};
+use crate::common::{adder, root};
 use queryable::coins::Bit;
 use queryable::{
     AskError, Heard, Machine, Move, Queryable, Root, Scope, guarded, machine, once, translate,

@@ -1,8 +1,6 @@
 //! Post-processors: they may talk several times to either side, they chain, and they end.
 
-mod common;
-
-use common::{adder, bit, law, root};
+use crate::common::{adder, bit, law, root};
 use proptest::prelude::*;
 use queryable::coins::enumerate;
 use queryable::{

@@ -1,10 +1,8 @@
 //! Who may ask whom: a step asks only what is below its machine. Every way around it that we could think of.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::{adder, adding, echo, root};
+use crate::common::{adder, adding, echo, root};
 use queryable::{
     AskError, Machine, PostProcessor, Queryable, Received, Root, Scope, Sent, Side, inside_step,
     machine, once, translate,

@@ -1,11 +1,9 @@
 //! Seeded coins: a run reproduces bit for bit, and every machine has a stream of its own.
 
-mod common;
-
 use std::collections::BTreeSet;
 
+use crate::common::bit;
 use chacha20::ChaCha20Rng;
-use common::bit;
 use queryable::coins::{Categorical, Distribution, Probability, Uniform};
 use queryable::{
     AnalystCoins, AskError, Heard, Machine, Move, Queryable, Root, Scope, Transcript, View,
@@ -39,7 +37,11 @@ fn four(q: &Queryable<(), u64>) -> [u64; 4] {
 
 /// A machine that uses every kind of draw, spawns, errs and halts.
 fn busy() -> impl Machine<Query = u64, Answer = u64> {
-    let urn = Categorical::new(vec![(3, common::prob(1, 3)), (5, common::prob(2, 3))]).unwrap();
+    let urn = Categorical::new(vec![
+        (3, crate::common::prob(1, 3)),
+        (5, crate::common::prob(2, 3)),
+    ])
+    .unwrap();
     let mut rounds = 0;
     machine(move |x: u64, scope: &mut Scope<'_>| {
         rounds += 1;
@@ -149,7 +151,7 @@ fn many(q: &Queryable<(), u64>) -> Vec<u64> {
 #[test]
 fn the_analysts_key_and_first_coins_reproduce_its_draws() {
     let root = Root::seeded([1; 32]);
-    let q = common::adder(&root);
+    let q = crate::common::adder(&root);
     let analyst = machine(|_: Heard<u64>, scope: &mut Scope<'_>| scope.draw(&Word).map(Move::Ask));
     let asked = root.interact(analyst, &q, MANY).unwrap();
     let AnalystCoins::Stream { key, first } = asked.coins else {

@@ -1,11 +1,9 @@
 //! Sampling is exact: the boundary branches with scripted words, against exact rationals; then a sanity check of
 //! frequencies on a fixed stream.
 
-mod common;
-
 use std::convert::Infallible;
 
-use common::{bit, prob};
+use crate::common::{bit, prob};
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use proptest::prelude::*;

@@ -1,10 +1,8 @@
 //! Scripted coins: what they replay, what they report, and what they refuse.
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{bit, prob, ratio};
+use crate::common::{bit, prob, ratio};
 use dashu_ratio::RBig;
 use queryable::coins::{
     Bit, Branch, Categorical, Distribution, EnumerateError, Probability, Script, Uniform, enumerate,

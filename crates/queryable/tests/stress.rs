@@ -1,13 +1,11 @@
 //! Many threads, many children: nothing lost, nothing twice, nobody stuck. (Interleavings are explored one by one in
 //! `crates/queryable-model`.)
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use common::{adder, adding, root};
+use crate::common::{adder, adding, root};
 use queryable::coins::Uniform;
 use queryable::{AskError, Machine, Queryable, Root, Scope, machine, translate};
 

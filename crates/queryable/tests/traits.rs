@@ -1,10 +1,8 @@
 //! What the types promise: threads, secrecy of `Debug`, comparable and serializable messages.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{adder, root};
+use crate::common::{adder, root};
 use queryable::coins::{Bit, Categorical, Probability, Script, Uniform};
 use queryable::compose::{Numbered, Numbering, Routed};
 use queryable::{

@@ -1,14 +1,12 @@
 //! Turns: under sequential composition only the newest child and its descendants answer, at every level. Checked
 //! against a reference model that knows nothing of scopes and leases.
 
-mod common;
-
 use std::sync::{
     Arc,
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use common::{adding, root};
+use crate::common::{adding, root};
 use proptest::prelude::*;
 use queryable::{
     AskError, Machine, Outside, Queryable, Root, Scope, Sequence, machine, once, translate,

@@ -1,4 +1,3 @@
-#![allow(dead_code, reason = "each test uses some of it")]
 //! Filters and odometers of the `odometer` crate in message form, with small mechanisms to launch, ready to be audited.
 
 use std::sync::Arc;

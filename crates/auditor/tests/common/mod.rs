@@ -1,6 +1,8 @@
 //! Machines that the tests share.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub mod lab;
+
 use auditor::Input;
 use dashu_ratio::RBig;
 use queryable::{

@@ -1,0 +1,16 @@
+//! All tests of this crate but for those that need a process of their own: one program, which is built once.
+
+mod common;
+
+mod accounts;
+mod assumptions;
+mod claims;
+mod composition;
+mod continual;
+mod exact;
+mod limits;
+mod measurements;
+mod odometers;
+mod refutations;
+mod sessions;
+mod simulators;
