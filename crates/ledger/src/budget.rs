@@ -41,7 +41,7 @@ impl Ledger {
     /// ```
     ///
     /// # Errors
-    /// [`BudgetError`]: nothing was changed, unless it is [in doubt](JournalError::InDoubt).
+    /// [`BudgetError`]: nothing was changed, unless it is [in doubt](odometer::journal::JournalError::InDoubt).
     pub fn change_budget(
         &self,
         path: &str,

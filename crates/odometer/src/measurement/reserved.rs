@@ -28,13 +28,12 @@ pub(crate) struct Reserved<X, A> {
 }
 
 impl<X: 'static, A: 'static> Reserved<X, A> {
-    pub(crate) fn new(
-        opening: impl Fn(&Books, Place) -> Result<Opening, OpenError> + Send + Sync + 'static,
-        open: impl Fn(&Arc<X>, &mut Scope<'_>, (&Books, Place)) -> Result<A, AskError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
+    pub(crate) fn new<O, F>(opening: O, open: F) -> Self
+    where
+        O: Fn(&Books, Place) -> Result<Opening, OpenError> + Send + Sync + 'static,
+        F: Fn(&Arc<X>, &mut Scope<'_>, (&Books, Place)) -> Result<A, AskError>,
+        F: Send + Sync + 'static,
+    {
         Self {
             opening: Arc::new(opening),
             open: Arc::new(open),
