@@ -8,7 +8,7 @@ pub(crate) fn plain(text: &str) -> String {
 
 fn harmful(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// For JSON that may end up on a terminal: the same value, with escapes for whatever is not harmless. Line feeds between values
@@ -28,9 +28,9 @@ pub(crate) fn json_escaped(text: &str) -> String {
 /// For spreadsheets: what would be a formula is text. The quotation is left to whoever writes the file.
 pub(crate) fn defused(text: &str) -> String {
     let text = plain(text);
-    let formula = text
-        .trim_start()
-        .starts_with(['=', '+', '-', '@', '|', '%', '\u{fffd}']);
+    let formula = text.trim_start().starts_with([
+        '=', '+', '-', '@', '|', '%', '＝', '＋', '－', '＠', '\u{fffd}',
+    ]);
     match formula && text.parse::<f64>().is_err() {
         true => format!("'{text}"),
         false => text,

@@ -132,7 +132,7 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Option<Receipt>> {
 pub fn write(path: impl AsRef<Path>, anchor: &Receipt) -> io::Result<()> {
     let path = path.as_ref();
     let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
+    beside.push(format!(".{}.new", std::process::id()));
     let mut file = File::create(&beside)?;
     writeln!(file, "{anchor}")?;
     file.sync_all()?;

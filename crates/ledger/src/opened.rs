@@ -71,9 +71,13 @@ pub(crate) struct Anchoring {
 }
 
 impl Anchoring {
+    /// Never over a newer one: another process may have written that.
     fn write(&mut self, head: &Receipt) -> io::Result<()> {
-        anchor::write(&self.path, head)?;
-        self.written = head.seq;
+        let there = anchor::read(&self.path)?.map(|anchor| anchor.seq);
+        if there.is_none_or(|seq| seq < head.seq) {
+            anchor::write(&self.path, head)?;
+        }
+        self.written = head.seq.max(there.unwrap_or(0));
         Ok(())
     }
 }
@@ -186,7 +190,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`], with the first record that is wrong.
     pub fn verify(&self) -> Result<Receipt, LedgerError> {
-        replay::verified(self.inner.log.store())
+        Ok(replay::verified(self.inner.log.store())?.head)
     }
 
     /// Writes the state of all accounts down, so that opening the ledger takes as long as replaying what comes later.

@@ -108,7 +108,7 @@ impl LedgerOptions {
         let anchor = self.checked(&*store)?;
         let covered = |seq: u64| anchor.is_some_and(|anchor| seq <= anchor.seq);
         let Replayed { state, head, since } = match store.checkpoint()? {
-            Some(seq) if self.believing || covered(seq) => replay::from_checkpoint(&*store)?,
+            Some(seq) if self.believing || covered(seq) => replay::from_checkpoint(&*store, seq)?,
             _ => replay::everything(&*store)?,
         };
         let book = Book {

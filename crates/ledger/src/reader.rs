@@ -84,7 +84,10 @@ impl LedgerReader {
     /// # Errors
     /// [`LedgerError`].
     pub fn state(&self) -> Result<(State, Receipt), LedgerError> {
-        let replayed = replay::from_checkpoint(&*self.store)?;
+        let replayed = match self.store.checkpoint()? {
+            Some(seq) => replay::from_checkpoint(&*self.store, seq)?,
+            None => replay::everything(&*self.store)?,
+        };
         Ok((replayed.state, replayed.head))
     }
 
@@ -94,7 +97,16 @@ impl LedgerReader {
     /// # Errors
     /// [`LedgerError`], with the first record that is wrong.
     pub fn verify(&self) -> Result<Receipt, LedgerError> {
-        replay::verified(&*self.store)
+        Ok(self.verified()?.1)
+    }
+
+    /// As [`verify`](Self::verify), and what everything amounts to up to that record.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verified(&self) -> Result<(State, Receipt), LedgerError> {
+        let replayed = replay::verified(&*self.store)?;
+        Ok((replayed.state, replayed.head))
     }
 
     /// Is everything there up to this anchor?

@@ -20,12 +20,10 @@ pub(crate) struct Replayed {
     pub(crate) since: u64,
 }
 
-/// From the last checkpoint on. What is before it is believed: its hash is in the chain, which [`everything`] checks.
-pub(crate) fn from_checkpoint(store: &dyn Store) -> Result<Replayed, LedgerError> {
-    match store.checkpoint()? {
-        Some(seq) => Replay::new(false).run(store, before(store, seq)?),
-        None => everything(store),
-    }
+/// From this checkpoint on. What is before it is believed: its hash is in the chain, which [`everything`] checks. Checkpoints
+/// after it are compared.
+pub(crate) fn from_checkpoint(store: &dyn Store, seq: u64) -> Result<Replayed, LedgerError> {
+    Replay::new(false).run(store, before(store, seq)?)
 }
 
 /// From the first record on. Every checkpoint must be what the records before it amount to.
@@ -33,12 +31,12 @@ pub(crate) fn everything(store: &dyn Store) -> Result<Replayed, LedgerError> {
     Replay::new(true).run(store, Walk::from_the_start())
 }
 
-/// The last record, if every hash, both indices and every checkpoint are as they should be. What is written meanwhile is left out.
-pub(crate) fn verified(store: &dyn Store) -> Result<Receipt, LedgerError> {
+/// Everything, if every hash, both indices and every checkpoint are as they should be. What is written meanwhile is left out.
+pub(crate) fn verified(store: &dyn Store) -> Result<Replayed, LedgerError> {
     let frozen = store.frozen()?;
     let store = frozen.as_deref().unwrap_or(store);
     chain::verify(store)?;
-    Ok(everything(store)?.head)
+    everything(store)
 }
 
 /// In front of this record: the one before it is believed.

@@ -145,6 +145,30 @@ fn a_rule_that_is_only_a_filters_is_lowered_and_never_raised() {
             "{refused}"
         );
     }
+    // Nor by a record that says that it is all right.
+    let (disk, same) = fresh();
+    drop(odometer.filter_on(same.books(), 1, "(1, 1e-6)", vec![1]));
+    drop(same);
+    let reader = LedgerReader::on(Box::new(Embedded::on(disk).unwrap()));
+    let (state, _) = reader.state().unwrap();
+    let account = state.named("all").unwrap();
+    for guarantee in [Guarantee::Stands, Guarantee::Odometer] {
+        let made_up = NewBudget {
+            account,
+            old: ledger.budget("all").unwrap(),
+            new: "(100, 0.000001)".into(),
+            reason: "more".into(),
+            guarantee,
+        };
+        let refused = ledger
+            .books()
+            .change_budget(&state.path(account), made_up.clone());
+        assert!(
+            matches!(refused, Err(JournalError::Damaged(_))),
+            "{refused:?}"
+        );
+        assert!(state.check(&Record::Budget(made_up)).is_err());
+    }
     // Its own δ′ does not fit.
     let refused = ledger.change_budget("all", "(0.5, 1e-8)", "less");
     assert!(matches!(refused, Err(BudgetError::NotABudget { .. })));

@@ -215,3 +215,22 @@ fn an_account_has_as_many_places_below_it_as_its_quota_says() {
     }
     assert_eq!(open(&ledger).remaining(1).unwrap().text().unwrap(), "0.6");
 }
+
+/// Another process has written a newer one.
+#[test]
+fn an_anchor_is_never_replaced_by_an_older_one() {
+    let folder = folder("newer");
+    let elsewhere = folder.join("anchor");
+    let ledger = LedgerOptions::new().anchored(&elsewhere);
+    let ledger = ledger.open(folder.join("l")).unwrap();
+    let newer = Receipt {
+        seq: ledger.head().seq + 10,
+        hash: [7; 32],
+    };
+    anchor::write(&elsewhere, &newer).unwrap();
+    open(&ledger).launch(&query()).unwrap();
+    ledger.close().unwrap();
+    assert_eq!(anchor::read(&elsewhere).unwrap(), Some(newer));
+    drop(ledger);
+    fs::remove_dir_all(&folder).unwrap();
+}

@@ -201,10 +201,15 @@ impl Chances {
     pub(crate) fn new(epsilon: &Exact, delta: &Exact) -> Result<Self, BuildError> {
         let factor = epsilon.exp(Round::Down).to_rational();
         let refused = || BuildError::out_of_range("ε", "large enough for 65,536 counts", epsilon);
+        let given = delta;
         let (factor, delta) = factor.zip(delta.to_rational()).ok_or_else(refused)?;
         let unit = UBig::ONE << CHANCE_BITS;
         let floor =
             |x: RBig| RBig::from_parts((x * RBig::from(unit.clone())).floor(), unit.clone());
+        if floor(delta.clone()).is_zero() {
+            let expected = "at least 2^-128";
+            return Err(BuildError::out_of_range("δ", expected, given));
+        }
         let (mut chances, mut chance) = (Vec::new(), RBig::ZERO);
         while chance < RBig::ONE {
             if chances.len() == MOST_CHANCES {

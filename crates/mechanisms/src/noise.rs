@@ -68,7 +68,9 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
     /// That measure.
     fn measure(&self) -> Self::Measure;
 
-    /// The loss when the vector changes by at most this much. Rounded up, and monotone.
+    /// The loss when the vector changes by at most this much. Rounded up, and monotone. Counters rely on it for changes that are
+    /// chosen one after the other in view of earlier noisy sums, and stay within this much along every path: it must hold for
+    /// those, too, as it does for pure losses, zCDP and Rényi.
     fn loss(&self, change: &Change) -> <Self::Measure as Measure>::Loss;
 
     /// What it is, for descriptions: its law and its parameters, by name.

@@ -9,7 +9,7 @@ use mechanisms::{
         Clamp, Vectors, add_noise, count, count_spending, histogram_spending, sum_spending,
     },
     calibrate::{SCALE_BITS, calibrate},
-    counter::{Counter, EndlessCounter, SquareRootCounter},
+    counter::{Counter, EndlessCounter, SquareRootCounter, SubtractingCounter},
     keys::{choose_keys, histogram_of_keys, histogram_of_keys_spending},
     monitor::Monitor,
     noise::{ApproxGaussian, Change, Noise},
@@ -321,6 +321,7 @@ fn what_leaves_no_noise_to_choose_is_refused() {
         assert_eq!(error.to_string(), format!("δ must be below 1, not {delta}"));
     }
     assert!(Counter::spending(0, epsilon(1)).is_err());
+    assert!(SubtractingCounter::spending(0, epsilon(1)).is_err());
     assert!(Monitor::for_epsilon(1, 0).is_err());
     assert!(histogram_spending(records, epsilon(1), 0, |x| *x as usize).is_err());
 }

@@ -59,7 +59,8 @@ impl Place {
         if self.file.exists() {
             viewed.ledger.check(&read_anchor(&self.file)?)?;
         }
-        let (_, head) = viewed.state()?;
+        // An anchor vouches for the checkpoints before it, so they are compared first.
+        let head = viewed.ledger.verify()?;
         let failed = |source| CommandError::File {
             path: self.file.display().to_string(),
             source,

@@ -37,9 +37,14 @@ impl ChangeBudget {
         let ledger = self.store.whereabouts()?.open(self.store.anchor_file())?;
         let old = ledger.budget(&self.path);
         let changed = ledger.change_budget(&self.path, &self.new, &self.reason);
-        ledger.close()?;
+        let closed = ledger.close();
         match changed {
-            Ok(receipt) => self.tell(old, &ledger, &receipt, out),
+            Ok(receipt) => {
+                // It is durable, whatever became of the anchor.
+                let told = self.tell(old, &ledger, &receipt, out)?;
+                closed?;
+                Ok(told)
+            }
             Err(
                 error @ (BudgetError::NoBudget { .. }
                 | BudgetError::FilterOnly { .. }

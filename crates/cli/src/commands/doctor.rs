@@ -83,7 +83,7 @@ fn versions() -> Finding {
 fn records(viewed: &Viewed) -> Result<Finding, CommandError> {
     let (state, head) = viewed.state()?;
     let checkpoint = viewed.ledger.store().checkpoint()?;
-    let since = head.seq - checkpoint.unwrap_or(0);
+    let since = head.seq.saturating_sub(checkpoint.unwrap_or(0));
     let after = match checkpoint {
         Some(checkpoint) => format!("{since} after the last checkpoint, record {checkpoint}"),
         None => "no checkpoint yet".into(),

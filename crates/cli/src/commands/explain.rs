@@ -204,10 +204,10 @@ fn as_text(
     let row = |effect: &Effect| {
         vec![
             plain(&effect.path),
-            effect.loss.clone(),
+            plain(&effect.loss),
             Amount::or_dash(effect.before.spent.as_ref()),
             Amount::or_dash(effect.after.spent.as_ref()),
-            effect.budget.clone().unwrap_or_else(|| "–".into()),
+            plain(effect.budget.as_deref().unwrap_or("–")),
             match effect.budget {
                 Some(_) => Amount::or_dash(effect.after.left.as_ref()),
                 None => "no limit".into(),

@@ -27,8 +27,7 @@ impl WriteReport {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
         let viewed = self.store.view()?;
         // A page that is kept says that the books were intact when it was made.
-        viewed.ledger.verify()?;
-        let (state, head) = viewed.state()?;
+        let (state, head) = viewed.ledger.verified()?;
         let tree = Tree::of(&state)?;
         let mut events = Vec::new();
         follow::entries(&viewed, 0, |entry| {

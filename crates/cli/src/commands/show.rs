@@ -110,10 +110,10 @@ fn row(account: &Account, top: usize) -> Vec<String> {
         name,
         account.share().map(bar).unwrap_or_default(),
         Amount::or_dash(reckoning.spent.as_ref()),
-        terms.budget.clone().unwrap_or_else(|| "–".into()),
+        plain(terms.budget.as_deref().unwrap_or("–")),
         left,
         account.launches.to_string(),
-        account.measure(),
+        plain(&account.measure()),
     ]
 }
 

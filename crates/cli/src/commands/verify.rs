@@ -24,9 +24,8 @@ pub struct Verify {
 impl Verify {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, CommandError> {
         let viewed = self.store.view()?;
-        let head = viewed.ledger.verify()?;
         // What the charges amount to can be computed, too.
-        let (state, _) = viewed.state()?;
+        let (state, head) = viewed.ledger.verified()?;
         let tree = Tree::of(&state)?;
         let (keys, checkpoints) = viewed.ledger.store().indexed()?;
         let over: Vec<&str> = tree

@@ -70,7 +70,7 @@ impl Verdict<'_> {
             plain(&self.account.path),
             self.words(),
             Amount::or_dash(self.after.spent.as_ref()),
-            self.budget.clone().unwrap_or_else(|| "–".into()),
+            plain(self.budget.as_deref().unwrap_or("–")),
             Amount::or_dash(self.after.left.as_ref()),
         ]
     }

@@ -144,9 +144,16 @@ pub(crate) fn read_anchor(path: &Path) -> Result<Receipt, CommandError> {
 }
 
 fn is_address(place: &str) -> bool {
-    ["postgres://", "postgresql://", "host="]
-        .iter()
-        .any(|scheme| place.starts_with(scheme))
+    let words = [
+        "host=",
+        "hostaddr=",
+        "user=",
+        "dbname=",
+        "password=",
+        "port=",
+    ];
+    let said = |word: &str| words.iter().any(|key| word.starts_with(key));
+    place.contains("://") || place.split_whitespace().any(said)
 }
 
 /// Says by whom a ledger is in use.

@@ -78,6 +78,10 @@ impl Inner {
         let mut book = lock(&self.book);
         match frame.kind() {
             Kind::Checkpoint => {
+                if codec::checkpoint(&book.state).map_err(broken)? != frame.body() {
+                    let why = "it says something else than the records before it";
+                    return Err(broken(why.into()));
+                }
                 book.since = 0;
                 Ok(None)
             }

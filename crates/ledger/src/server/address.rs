@@ -31,6 +31,9 @@ impl Address {
         if config.get_password().is_some() {
             return Err(ConnectError::PasswordInAddress);
         }
+        if config.get_ssl_mode() == SslMode::Require {
+            return Err(ConnectError::Encryption);
+        }
         if config.get_hosts().len() != 1 {
             // With several, the ledger could be on another one each time.
             return Err(ConnectError::Address);
@@ -45,7 +48,11 @@ impl Address {
         };
         let database = config.get_dbname().unwrap_or(&user).to_owned();
         let (host, local) = match &config.get_hosts()[0] {
-            Host::Tcp(host) => (host.clone(), is_loopback(host)),
+            Host::Tcp(host) => {
+                let mut elsewhere = config.get_hostaddrs().iter();
+                let local = is_loopback(host) && elsewhere.all(IpAddr::is_loopback);
+                (host.clone(), local)
+            }
             Host::Unix(path) => (path.display().to_string(), true),
         };
         let who = [&*host, &port.to_string(), &*database, &*user].map(str::to_owned);

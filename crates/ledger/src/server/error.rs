@@ -15,6 +15,12 @@ pub enum ConnectError {
         "the address has a password in it, where others can see it: put it into the variable PGPASSWORD or into a pass file"
     )]
     PasswordInAddress,
+    /// The address asks for an encrypted connection.
+    #[error(
+        "encrypted connections are not supported, and the address asks for one: leave `sslmode` out on a private network, or \
+         connect through a tunnel"
+    )]
+    Encryption,
     /// The pass file cannot be used.
     #[error("the pass file {path}: {reason}")]
     PassFile {

@@ -42,7 +42,7 @@ pub(super) fn blocks_at(mut time: u64, arities: &[u64]) -> f64 {
 pub(super) fn best(horizon: u64, power: i32, blocks: impl Fn(&[u64]) -> f64) -> Vec<u64> {
     let error = |arities: &Vec<u64>| (arities.len() as f64 + 1.0).powi(power) * blocks(arities);
     let mut best = Vec::new();
-    for levels in 1..=horizon.ilog2() as usize + 1 {
+    for levels in 1..=horizon.max(1).ilog2() as usize + 1 {
         let about = (2.0 * horizon as f64).powf(1.0 / (levels as f64 + 1.0)) as u64;
         for arity in about.saturating_sub(2).max(2)..=about + 2 {
             for larger in 0..levels {

@@ -209,7 +209,8 @@ struct Digit {
 }
 
 /// Counts one stream that arrives in its queries.
-#[derive(Clone)]
+///
+/// A clone begins anew: noise that was drawn ahead must not be added to two streams, whose difference would show.
 pub struct SubtractingMachine<N> {
     counter: SubtractingCounter<N>,
     time: u64,
@@ -217,6 +218,12 @@ pub struct SubtractingMachine<N> {
     digits: Vec<Digit>,
     /// The noise of the blocks of the highest level.
     top: IBig,
+}
+
+impl<N: Noise<Measure = PureDp>> Clone for SubtractingMachine<N> {
+    fn clone(&self) -> Self {
+        self.counter.machine()
+    }
 }
 
 impl<N: Noise> SubtractingMachine<N> {

@@ -15,11 +15,18 @@ use crate::{
     account::{Account, Cap},
     error::{LaunchError, OpenError},
     journal::{
-        AccountTerms, Books, Informed, JournalError, MAX_KEY_DEPTH, Opening, Past, Place, Posting,
-        Relation, Run, Segment, Terms,
+        AccountTerms, Books, Informed, JournalError, MAX_KEY_DEPTH, Opening, Past, Place, Posted,
+        Posting, Relation, Run, Segment, Terms,
     },
+    measurement::Description,
     sync::{Mutex, MutexGuard, Ordering, lock},
 };
+
+/// How many bills of what was written down are kept.
+const MOST_TOLD: usize = 64;
+
+/// What was written down, and its bill.
+pub(super) type Told<MI, M> = (Arc<(Description, Posted)>, Bill<MI, M>);
 
 /// What an account on a journal has besides.
 pub(crate) struct Journaled<MI: Metric> {
@@ -225,9 +232,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             let bill = match bills.get(&Arc::as_ptr(launch)) {
                 Some(bill) => bill.clone(),
                 None => {
-                    let (description, posted) = &**launch;
-                    let at = (&*journaled.distances, &journaled.books);
-                    let bill = Bill::recorded(description, &self.measure, at, posted)?;
+                    let bill = self.told_bill(journaled, launch)?;
                     bills.insert(Arc::as_ptr(launch), bill.clone());
                     bill
                 }
@@ -238,6 +243,28 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             self.halt();
         }
         Ok(())
+    }
+
+    /// The bill of what was written down. The last few are kept: other processes launch the same again and again, and every bill is
+    /// listed.
+    fn told_bill(
+        &self,
+        journaled: &Journaled<MI>,
+        launch: &Arc<(Description, Posted)>,
+    ) -> Result<Bill<MI, R::Child>, OpenError> {
+        let known = |(other, _): &&Told<MI, R::Child>| other == launch;
+        if let Some((_, bill)) = lock(&self.told).iter().find(known) {
+            return Ok(bill.clone());
+        }
+        let (description, posted) = &**launch;
+        let at = (&*journaled.distances, &journaled.books);
+        let bill = Bill::recorded(description, &self.measure, at, posted)?;
+        let mut told = lock(&self.told);
+        if told.len() == MOST_TOLD {
+            told.pop_front();
+        }
+        told.push_back((Arc::clone(launch), bill.clone()));
+        Ok(bill)
     }
 
     fn restore_run(&self, bill: &Bill<MI, R::Child>, count: u64) -> Result<(), OpenError> {

@@ -23,7 +23,7 @@ mod scales;
 pub(crate) mod settling;
 mod tallies;
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use measures::{ChildLoss, Interleaving, Loss as _, Metric, Rule, Tallied, Total, TotalLoss};
 use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
@@ -31,7 +31,7 @@ use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 pub(crate) use self::tallies::Cap;
 use self::{
     bill::{Asked, PartQuote, Quote, Step},
-    journaled::Journaled,
+    journaled::{Journaled, Told},
     launches::Launches,
     readings::Readings,
     scales::Scales,
@@ -66,6 +66,8 @@ pub(crate) struct Account<MI: Metric, R: Tallied> {
     depth: u16,
     /// Where its charges are written down, if they are.
     journaled: Option<Box<Journaled<MI>>>,
+    /// Of what was written down: the last few bills.
+    told: Mutex<VecDeque<Told<MI, R::Child>>>,
     book: Mutex<Book<MI, R>>,
     launched: AtomicU64,
     readings: Readings<MI::Distance, R::Tally>,
@@ -103,6 +105,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             parent,
             depth,
             journaled: None,
+            told: Mutex::new(VecDeque::new()),
             book: Mutex::new(Book {
                 launches: Launches::new(),
                 spent: Tallies::new(zero.clone()),

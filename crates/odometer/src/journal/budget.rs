@@ -5,7 +5,8 @@ use queryable::guarded;
 use thiserror::Error;
 
 use crate::journal::{
-    AccountTerms, Guarantee, JournalError, NewBudget, Place, Relation, State, Terms,
+    AccountTerms, Guarantee, Invalid, JournalError, NewBudget, Place, Relation, State, Terms,
+    state::invalid,
 };
 
 /// How many characters the reason for a new budget has at the most.
@@ -139,6 +140,24 @@ impl State {
             return Err(BudgetError::OtherRule { path, rule });
         }
         change.adaptive(rule.clone())
+    }
+
+    /// Would this change be made? Only for a rule of somebody's own they have to be believed.
+    pub(super) fn check_budget(&self, asked: &NewBudget) -> Result<(), Invalid> {
+        let terms = self.account(asked.account)?;
+        if terms.budget.as_ref() != Some(&asked.old) {
+            let (place, old) = (asked.account, &asked.old);
+            return Err(invalid(format!(
+                "the budget of place {place} was {:?} and not {old}",
+                terms.budget
+            )));
+        }
+        match self.new_budget(asked.account, &asked.new, &asked.reason) {
+            Ok(change) if change == *asked => Ok(()),
+            Err(BudgetError::OtherRule { .. }) if terms.relation != Relation::Reserved => Ok(()),
+            Ok(_) => Err(invalid("a new budget is not what it says")),
+            Err(error) => Err(invalid(error.to_string())),
+        }
     }
 
     fn change<'a>(

@@ -165,13 +165,7 @@ impl State {
             Record::Open(opening) => self.check_opening(opening, self.places.len()),
             Record::Charge(charge) => self.check_charge(charge),
             Record::Halt { account } => self.account(*account).map(drop),
-            Record::Budget(new) => match &self.account(new.account)?.budget {
-                Some(budget) if *budget == new.old => Ok(()),
-                budget => Err(invalid(format!(
-                    "the budget of place {} was {budget:?} and not {}",
-                    new.account, new.old
-                ))),
-            },
+            Record::Budget(new) => self.check_budget(new),
         }
     }
 
@@ -266,7 +260,7 @@ impl State {
         known.ok_or_else(|| invalid(format!("there is no place {place}")))
     }
 
-    fn account(&self, place: Place) -> Result<&AccountTerms, Invalid> {
+    pub(super) fn account(&self, place: Place) -> Result<&AccountTerms, Invalid> {
         match &self.known(place)?.opening.terms {
             Terms::Account(terms) => Ok(terms),
             _ => Err(invalid(format!("place {place} is no account"))),
@@ -376,6 +370,6 @@ impl TryFrom<Vec<Known>> for State {
     }
 }
 
-fn invalid(why: impl Into<String>) -> Invalid {
+pub(super) fn invalid(why: impl Into<String>) -> Invalid {
     Invalid(why.into())
 }
