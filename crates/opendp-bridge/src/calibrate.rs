@@ -20,6 +20,9 @@ pub type LossIn<MO> = <<MO as Counterpart>::Ours as measures::Measure>::Loss;
 /// A scale found has so many significant bits: it is above the least one by a relative `2^-39` at the most.
 pub const SCALE_BITS: u32 = 40;
 
+/// What somebody built, or why not.
+type Built<DI, MI, MO, TO> = Fallible<Measurement<DI, MI, MO, TO>>;
+
 /// The OpenDP measurement with the least scale whose map at `d_in` is at most the budget, among scales of [`SCALE_BITS`]
 /// significant bits. The budget is a loss of ours, or its text: `"0.3"`, `"(1, 1e-6)"`; floats of the map are compared with it
 /// exactly.
@@ -52,8 +55,8 @@ pub const SCALE_BITS: u32 = 40;
 pub fn calibrated<DI, MI, MO, TO>(
     d_in: impl Borrow<MI::Distance>,
     budget: impl IntoLoss<LossIn<MO>>,
-    with_scale: impl Fn(f64) -> Fallible<Measurement<DI, MI, MO, TO>>,
-) -> Fallible<Measurement<DI, MI, MO, TO>>
+    with_scale: impl Fn(f64) -> Built<DI, MI, MO, TO>,
+) -> Built<DI, MI, MO, TO>
 where
     DI: Domain,
     MI: Metric,
