@@ -217,14 +217,10 @@ impl<N: Noise> Counter<N> {
     /// # Errors
     /// [`BuildError::OutOfRange`] if no stream can be so long.
     pub fn measurement(&self) -> Result<OfStream<N::Measure, (), i64>, BuildError> {
-        let space = Vectors::of_length(self.length()?, L1Distance)?;
         let counter = self.clone();
-        let start = move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| {
-            scope.spawn(Feed::new(data, counter.machine()))
-        };
-        let measurement = Measurement::new("continual count", space, self.map(), start);
-        let measurement = measurement.with_parameter("horizon", self.horizon);
-        Ok(described(measurement, &self.noise))
+        fed(self.horizon, self.map(), &self.noise, move || {
+            counter.machine()
+        })
     }
 
     /// A measurement of a whole stream of rows: each query, `()`, is one step of time.
@@ -233,7 +229,7 @@ impl<N: Noise> Counter<N> {
     /// [`BuildError::OutOfRange`] if no stream can be so long; [`BuildError::Empty`] without dimensions.
     pub fn vector_measurement(&self, dimensions: usize) -> Result<OfRows<N::Measure>, BuildError> {
         let rows = Rows {
-            length: self.length()?,
+            length: length(self.horizon)?,
             columns: dimensions,
         };
         let machine = self.vector_machine(dimensions)?;
@@ -246,12 +242,30 @@ impl<N: Noise> Counter<N> {
             .with_parameter("dimensions", dimensions);
         Ok(described(measurement, &self.noise))
     }
+}
 
-    fn length(&self) -> Result<usize, BuildError> {
-        usize::try_from(self.horizon).map_err(|_| {
-            BuildError::out_of_range("the length of the stream", "within memory", self.horizon)
-        })
-    }
+fn length(horizon: u64) -> Result<usize, BuildError> {
+    usize::try_from(horizon)
+        .map_err(|_| BuildError::out_of_range("the length of the stream", "within memory", horizon))
+}
+
+/// A measurement of a whole stream of numbers that feeds it to a machine: each query, `()`, is one step of time.
+fn fed<N, C>(
+    horizon: u64,
+    map: PrivacyMap<L1Distance, N::Measure>,
+    noise: &N,
+    machine: impl Fn() -> C + Send + Sync + 'static,
+) -> Result<OfStream<N::Measure, (), i64>, BuildError>
+where
+    N: Noise,
+    C: Machine<Query = i64, Answer = i64> + 'static,
+{
+    let space = Vectors::of_length(length(horizon)?, L1Distance)?;
+    let start =
+        move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| scope.spawn(Feed::new(data, machine()));
+    let measurement = Measurement::new("continual count", space, map, start);
+    let measurement = measurement.with_parameter("horizon", horizon);
+    Ok(described(measurement, noise))
 }
 
 /// How much the sums of the blocks change between streams at this distance.

@@ -14,14 +14,12 @@ use continual::streams::{Continual, Streams};
 use dashu_int::IBig;
 use exact::{Exact, Round};
 use measures::{L1Distance, PrivacyMap};
-use odometer::Measurement;
 use queryable::{AskError, Machine, Scope};
 
-use super::{Feed, LiveRows, OfStream, columns::Columns};
+use super::{LiveRows, OfStream, columns::Columns, fed};
 use crate::{
-    additive::Vectors,
     error::BuildError,
-    noise::{Change, Noise, described, saturate},
+    noise::{Change, Noise, saturate},
     spend::Spend,
 };
 
@@ -212,14 +210,10 @@ impl<N: Noise> SquareRootCounter<N> {
     /// # Errors
     /// None: the length was checked before.
     pub fn measurement(&self) -> Result<OfStream<N::Measure, (), i64>, BuildError> {
-        let space = Vectors::of_length(self.matrices.releases.len(), L1Distance)?;
         let counter = self.clone();
-        let start = move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| {
-            scope.spawn(Feed::new(data, counter.machine()))
-        };
-        let measurement = Measurement::new("continual count", space, self.map(), start);
-        let measurement = measurement.with_parameter("horizon", self.horizon());
-        Ok(described(measurement, &self.noise))
+        fed(self.horizon(), self.map(), &self.noise, move || {
+            counter.machine()
+        })
     }
 }
 

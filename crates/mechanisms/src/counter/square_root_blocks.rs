@@ -15,18 +15,17 @@ use continual::streams::{Continual, Streams};
 use dashu_int::IBig;
 use exact::Exact;
 use measures::{L1Distance, PrivacyMap};
-use odometer::Measurement;
 use queryable::{AskError, Machine, Scope};
 
 use super::{
-    Feed, LiveRows, OfStream,
+    LiveRows, OfStream,
     columns::Columns,
+    fed,
     square_root::{LATTICE_BITS, MOST_STEPS, Matrices, Released, lattice_bits},
 };
 use crate::{
-    additive::Vectors,
     error::BuildError,
-    noise::{Change, Noise, described, saturate},
+    noise::{Change, Noise, saturate},
     spend::Spend,
 };
 
@@ -155,17 +154,10 @@ impl<N: Noise> SquareRootBlocks<N> {
     /// # Errors
     /// [`BuildError::OutOfRange`] if no stream can be so long.
     pub fn measurement(&self) -> Result<OfStream<N::Measure, (), i64>, BuildError> {
-        let length = usize::try_from(self.horizon).map_err(|_| {
-            BuildError::out_of_range("the length of the stream", "within memory", self.horizon)
-        })?;
-        let space = Vectors::of_length(length, L1Distance)?;
         let counter = self.clone();
-        let start = move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| {
-            scope.spawn(Feed::new(data, counter.machine()))
-        };
-        let measurement = Measurement::new("continual count", space, self.map(), start);
-        let measurement = measurement.with_parameter("horizon", self.horizon);
-        Ok(described(measurement, &self.noise))
+        fed(self.horizon, self.map(), &self.noise, move || {
+            counter.machine()
+        })
     }
 }
 

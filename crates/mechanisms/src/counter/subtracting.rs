@@ -19,18 +19,17 @@ use std::sync::Arc;
 use continual::streams::{Continual, Streams};
 use dashu_int::IBig;
 use measures::{L1Distance, PrivacyMap, PureDp};
-use odometer::Measurement;
 use queryable::{AskError, Machine, Scope};
 
 use super::{
-    Feed, LiveRows, OfStream, change,
+    LiveRows, OfStream, change,
     columns::Columns,
     digits::{MOST, best, blocks_at, largest, mean_blocks},
+    fed,
 };
 use crate::{
-    additive::Vectors,
     error::BuildError,
-    noise::{Noise, described, saturate},
+    noise::{Noise, saturate},
     spend::Spend,
 };
 
@@ -183,17 +182,10 @@ impl<N: Noise<Measure = PureDp>> SubtractingCounter<N> {
     /// # Errors
     /// [`BuildError::OutOfRange`] if no stream can be so long.
     pub fn measurement(&self) -> Result<OfStream<PureDp, (), i64>, BuildError> {
-        let length = usize::try_from(self.horizon).map_err(|_| {
-            BuildError::out_of_range("the length of the stream", "within memory", self.horizon)
-        })?;
-        let space = Vectors::of_length(length, L1Distance)?;
         let counter = self.clone();
-        let start = move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| {
-            scope.spawn(Feed::new(data, counter.machine()))
-        };
-        let measurement = Measurement::new("continual count", space, self.map(), start);
-        let measurement = measurement.with_parameter("horizon", self.horizon);
-        Ok(described(measurement, &self.noise))
+        fed(self.horizon, self.map(), &self.noise, move || {
+            counter.machine()
+        })
     }
 }
 

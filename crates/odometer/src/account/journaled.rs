@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use measures::{Distance as _, Loss as _, Measure as _, Metric, Name, Tallied};
+use measures::{Distance as _, Loss as _, Measure as _, Metric, Tallied};
 use queryable::guarded;
 
 use crate::{
@@ -134,11 +134,12 @@ fn panicked<MI: Metric, R: Tallied>(account: &Account<MI, R>) -> OpenError {
     }
 }
 
-fn stored(
+/// What it is written down as, or who has to say so.
+pub(crate) fn stored<X>(
     what: impl FnOnce() -> String,
-    name: Option<Name>,
+    name: Option<X>,
     method: &'static str,
-) -> Result<Name, JournalError> {
+) -> Result<X, JournalError> {
     name.ok_or_else(|| JournalError::NotStorable {
         what: what(),
         method,

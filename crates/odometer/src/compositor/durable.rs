@@ -12,6 +12,7 @@ use super::{Composition, Parts, Shared};
 use crate::{
     account::ascent::Terms as RunTerms,
     account::durable::unattached,
+    account::journaled::stored,
     error::{LaunchError, OpenError},
     journal::{
         Books, CompositorTerms, Drafted, Informed, JournalError, Opening, Past, Place, Posted,
@@ -95,17 +96,6 @@ impl<S: Space, R: FixedRule> Parts<S, R> {
         });
         opened.map(Composition).map_err(failed)
     }
-}
-
-fn stored<X>(
-    what: impl FnOnce() -> String,
-    name: Option<X>,
-    method: &'static str,
-) -> Result<X, JournalError> {
-    name.ok_or_else(|| JournalError::NotStorable {
-        what: what(),
-        method,
-    })
 }
 
 impl<S: Space, R: FixedRule> Informed for Shared<S, R> {
