@@ -7,7 +7,8 @@ use odometer::{Any, Collection as _, Measurement, OfRecords, Space};
 
 use crate::{
     error::BuildError,
-    noise::{Change, Noise, noisy, promised},
+    integers::noisy,
+    noise::{Change, Noise, promised},
     parameter::{self, Parameter},
     records::histogram_change,
     spend::Spend,

@@ -13,7 +13,8 @@ use odometer::{Measurement, OfRecords, Space};
 use crate::{
     additive::{Clamp, Spending},
     error::BuildError,
-    noise::{Change, Noise, noisy, promised},
+    integers::noisy,
+    noise::{Change, Noise, promised},
     parameter::{self, Parameter},
     spend::Spend,
 };
@@ -370,7 +371,7 @@ mod tests {
                 let Ok(exact) = RBig::try_from(value) else { continue };
                 let half = RBig::from_parts(1.into(), 2u8.into());
                 let nearest = (exact * RBig::from(10u64.pow(digits)) + half).floor();
-                prop_assert_eq!(grid.round(value), crate::noise::saturate(nearest));
+                prop_assert_eq!(grid.round(value), crate::integers::saturate(nearest));
             }
         }
 

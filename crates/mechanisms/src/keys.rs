@@ -17,7 +17,8 @@ use queryable::coins::{Bit, Probability};
 
 use crate::{
     error::BuildError,
-    noise::{ApproxGaussian, Change, Noise, described, noisy},
+    integers::noisy,
+    noise::{ApproxGaussian, Change, Noise, described},
     parameter::{self, Parameter},
     samplers::{DiscreteLaplace, upper},
 };

@@ -29,6 +29,7 @@ pub mod counter;
 pub mod decimal;
 mod error;
 pub mod histogram;
+mod integers;
 pub mod keys;
 mod moments;
 pub mod monitor;

@@ -9,10 +9,7 @@ use measures::{
     convert::{gaussian_delta, zcdp_delta},
 };
 use odometer::{Measurement, Space};
-use queryable::{
-    AskError, Scope,
-    coins::{Distribution, Probability},
-};
+use queryable::coins::{Distribution, Probability};
 use rand_core::Rng;
 
 use crate::{
@@ -365,21 +362,4 @@ pub(crate) fn promised<S: Space, M: Measure, A: 'static>(
     change: impl Fn(&S::Distance) -> Change + Send + Sync + 'static,
 ) -> Measurement<S, M, A> {
     described(measurement, noise).knowing(noise.pairs::<S::Metric>(change))
-}
-
-/// The value with noise, as a 64-bit integer: what does not fit becomes the nearest one, which is post-processing.
-pub(crate) fn noisy(
-    value: i128,
-    noise: &impl Noise,
-    scope: &mut Scope<'_>,
-) -> Result<i64, AskError> {
-    Ok(saturate(IBig::from(value) + scope.draw(noise)?))
-}
-
-pub(crate) fn saturate(value: IBig) -> i64 {
-    i64::try_from(&value).unwrap_or(if value < IBig::ZERO {
-        i64::MIN
-    } else {
-        i64::MAX
-    })
 }

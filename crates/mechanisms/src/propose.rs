@@ -17,8 +17,9 @@ use queryable::{AskError, Scope, coins::Bit};
 
 use crate::{
     error::BuildError,
+    integers::noisy,
     keys::Chances,
-    noise::{Change, Noise, described, noisy},
+    noise::{Change, Noise, described},
     parameter::{self, Parameter},
     samplers::DiscreteLaplace,
     spend::{self, Spend as _},

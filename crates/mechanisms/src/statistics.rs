@@ -14,7 +14,8 @@ pub use crate::moments::{
 use crate::{
     additive::Spending,
     error::BuildError,
-    noise::{Change, Noise, described, noisy},
+    integers::noisy,
+    noise::{Change, Noise, described},
     parameter::Parameter,
     selection::{Scores, exponential_for_rho, report_noisy_max_for_epsilon},
     sensitivity::per_started_unit,

@@ -20,7 +20,6 @@
 
 use std::sync::Arc;
 
-use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{ChangeOneDistance, Epsilon, PrivacyMap, PureDp};
@@ -29,7 +28,8 @@ use queryable::{AskError, Machine, Queryable, Scope};
 
 use crate::{
     error::BuildError,
-    noise::{described, saturate},
+    integers::noisy,
+    noise::described,
     parameter::{self, Parameter, positive},
     samplers::DiscreteLaplace,
     sparse::{Gate, Sensitivity, SparseVector},
@@ -328,7 +328,7 @@ impl Machine for Running {
                 measured: false,
             });
         }
-        let count = saturate(IBig::from(truth) + scope.draw(&parameters.answer_noise)?);
+        let count = noisy(truth, &parameters.answer_noise, scope)?;
         self.hypothesis.correct(subset, count);
         if self.gate.is_closed() {
             scope.halt();

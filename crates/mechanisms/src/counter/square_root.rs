@@ -19,7 +19,8 @@ use queryable::{AskError, Machine, Scope};
 use super::{LiveRows, OfStream, columns::Columns, fed};
 use crate::{
     error::BuildError,
-    noise::{Change, Noise, saturate},
+    integers::saturate,
+    noise::{Change, Noise},
     spend::Spend,
 };
 

@@ -25,7 +25,8 @@ use super::{
 };
 use crate::{
     error::BuildError,
-    noise::{Change, Noise, saturate},
+    integers::saturate,
+    noise::{Change, Noise},
     spend::Spend,
 };
 

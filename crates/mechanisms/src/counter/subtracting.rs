@@ -27,11 +27,7 @@ use super::{
     digits::{MOST, best, blocks_at, largest, mean_blocks},
     fed,
 };
-use crate::{
-    error::BuildError,
-    noise::{Noise, saturate},
-    spend::Spend,
-};
+use crate::{error::BuildError, integers::saturate, noise::Noise, spend::Spend};
 
 /// A counter with the least error for pure losses, also of streams that are chosen as answers come.
 ///

@@ -4,7 +4,7 @@ use dashu_int::IBig;
 use queryable::{AskError, Scope};
 
 use super::{Counter, shape::WEIGHT_BITS};
-use crate::noise::{Noise, saturate};
+use crate::{integers::saturate, noise::Noise};
 
 /// Binary digits of estimates after the point. Estimates are made of what was released: rounding costs no privacy.
 const FRACTION_BITS: usize = 32;

@@ -11,8 +11,8 @@ use queryable::{AskError, Fixed, Machine, Scope, machine, once};
 use super::{CountingNoise, Statistic};
 use crate::{
     counter::Counter,
+    integers::saturate,
     monitor::{Monitor, RowUpdate},
-    noise::saturate,
     samplers::DiscreteLaplace,
     sparse::{Sensitivity, SparseVector},
 };

@@ -341,12 +341,25 @@ impl<MI: Metric, M: Measure> PartBill<MI, M> {
 }
 
 impl<L> Quote<L> {
+    /// The parts that the launch is in, the outermost first.
+    pub(crate) fn path(&self) -> &[Step] {
+        match self {
+            Self::Direct(_) => &[],
+            Self::Part(part) => &part.path,
+        }
+    }
+
+    /// What it costs at each number of units in the innermost part, or on the data themselves.
+    pub(crate) fn losses(&self) -> &[L] {
+        match self {
+            Self::Direct(loss) => std::slice::from_ref(loss),
+            Self::Part(part) => &part.losses,
+        }
+    }
+
     /// The loss at the largest number of units, to say what was asked for.
     pub(crate) fn leaf(&self) -> Option<&L> {
-        match self {
-            Self::Direct(loss) => Some(loss),
-            Self::Part(part) => part.losses.last(),
-        }
+        self.losses().last()
     }
 }
 

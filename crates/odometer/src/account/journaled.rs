@@ -277,19 +277,23 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             ),
             None => None,
         };
-        let mut book = lock(&self.book);
-        let launched = self.launched.load(Ordering::Relaxed).checked_add(count);
+        let mut book = lock(&self.busy.book);
+        let launched = self
+            .busy
+            .launched
+            .load(Ordering::Relaxed)
+            .checked_add(count);
         let launched = launched.ok_or_else(|| damaged("too many launches"))?;
         if let Some(quote) = &quote {
             let after = book.spent.after(quote, count, &self.zero);
             let mut after = after.map_err(|_| damaged("its parts contradict each other"))?;
             book.spent.make_room(&mut after);
-            book.spent.commit(&mut after);
+            book.spent.commit(&mut after, false);
         }
         let entry = book.launches.entry(bill, None);
         let entry = entry.ok_or_else(|| damaged("too many launches"))?;
         book.launches.record(entry, bill, count);
-        self.launched.store(launched, Ordering::Release);
+        self.busy.launched.store(launched, Ordering::Release);
         Ok(())
     }
 

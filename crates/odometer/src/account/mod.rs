@@ -5,6 +5,7 @@
 //! the loss ([`questions`]). Neither is held while a mechanism or anybody's map runs.
 
 mod addresses;
+mod admitting;
 pub(crate) mod ascent;
 pub(crate) mod bill;
 mod contained;
@@ -36,7 +37,7 @@ use self::{
     readings::Readings,
     scales::Scales,
     settling::Parent,
-    tallies::Tallies,
+    tallies::Spent,
 };
 use crate::{
     error::{LaunchError, OpenError},
@@ -68,17 +69,26 @@ pub(crate) struct Account<MI: Metric, R: Tallied> {
     journaled: Option<Box<Journaled<MI>>>,
     /// Of what was written down: the last few bills.
     told: Mutex<VecDeque<Told<MI, R::Child>>>,
-    book: Mutex<Book<MI, R>>,
-    launched: AtomicU64,
+    busy: Busy<MI, R>,
     readings: Readings<MI::Distance, R::Tally>,
     scales: Scales<R::Tally>,
 }
 
+/// What every launch changes, in cache lines of its own (processors fetch them in pairs): who launches in another account
+/// reads what is around it.
+#[repr(C, align(128))]
+struct Busy<MI: Metric, R: Tallied> {
+    launched: AtomicU64,
+    book: Mutex<Book<MI, R>>,
+}
+
+// What is changed by a launch that is only counted lies in the first line, beside the lock.
+#[repr(C)]
 struct Book<MI: Metric, R: Tallied> {
-    launches: Launches<MI, R::Child>,
-    /// What was charged at the cap's distance.
-    spent: Tallies<R::Tally>,
     halted: bool,
+    /// What was charged at the cap's distance.
+    spent: Spent<R::Tally>,
+    launches: Launches<MI, R::Child>,
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
@@ -106,12 +116,14 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             depth,
             journaled: None,
             told: Mutex::new(VecDeque::new()),
-            book: Mutex::new(Book {
-                launches: Launches::new(),
-                spent: Tallies::new(zero.clone()),
-                halted: false,
-            }),
-            launched: AtomicU64::new(0),
+            busy: Busy {
+                launched: AtomicU64::new(0),
+                book: Mutex::new(Book {
+                    halted: false,
+                    spent: Spent::new(zero.clone()),
+                    launches: Launches::new(),
+                }),
+            },
             readings: Readings::new(),
             scales: Scales::new(),
             zero,
@@ -143,7 +155,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
 
     /// How many launches have been charged.
     pub(crate) fn launched(&self) -> u64 {
-        self.launched.load(Ordering::Acquire)
+        self.busy.launched.load(Ordering::Acquire)
     }
 
     /// What one more launch could cost within the cap, if there is one.
@@ -162,12 +174,12 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     /// What one more launch in this part could cost.
     fn room_in(&self, cap: &Cap<MI, R>, path: &[Step]) -> Option<ChildLoss<R>> {
         let (spent, alone) = {
-            let book = lock(&self.book);
+            let book = lock(&self.busy.book);
             if book.halted {
                 return None;
             }
             let alone = book.spent.along(path);
-            (book.spent.total().clone(), alone)
+            (book.spent.total(), alone)
         };
         let anywhere = cap.gate.remaining(&spent);
         // A part in which less was launched than in others has more left, if the rule agrees to the sums that come of it.
@@ -178,7 +190,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             let quote = Quote::Part(Box::new(PartQuote { path, losses }));
             // Dropped in the opposite order: unlocked first.
             let next;
-            let book = lock(&self.book);
+            let book = lock(&self.busy.book);
             next = book.spent.after(&quote, 1, &self.zero);
             drop(book);
             next.is_ok_and(|next| cap.gate.fits(next.total()))
@@ -190,18 +202,18 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     pub(crate) fn spent(&self) -> Result<Option<Total<TotalLoss<R>>>, LaunchError> {
         self.ruled(|| {
             let cap = self.cap.as_ref()?;
-            let spent = lock(&self.book).spent.total().clone();
+            let spent = lock(&self.busy.book).spent.total();
             Some(cap.gate.spent(&spent))
         })
     }
 
     /// Has the halting form refused?
     pub(crate) fn has_halted(&self) -> bool {
-        lock(&self.book).halted
+        lock(&self.busy.book).halted
     }
 
     pub(crate) fn halt(&self) {
-        lock(&self.book).halted = true;
+        lock(&self.busy.book).halted = true;
     }
 
     /// Asks the rule, which may be somebody's code: it may use no session, and its panics are caught. Tallies that are only

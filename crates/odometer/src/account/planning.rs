@@ -68,8 +68,8 @@ impl<MI: Metric, R: Tallied> Copied<MI, R> {
             None => None,
         };
         let (spent, halted) = account.ruled(|| {
-            let book = lock(&account.book);
-            (book.spent.clone(), book.halted)
+            let book = lock(&account.busy.book);
+            (book.spent.tallies(), book.halted)
         })?;
         Ok(Self {
             account: Arc::clone(account),

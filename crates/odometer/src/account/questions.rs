@@ -87,7 +87,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     fn page(&self, from: Position, most: usize) -> (Vec<Listed>, Pages) {
         let most = most.min(BATCH);
         let mut listed = Vec::with_capacity(most);
-        let book = lock(&self.book);
+        let book = lock(&self.busy.book);
         let (runs, pages) = book.launches.after(from, most);
         listed.extend(runs.map(|(number, count)| {
             let bill = book.launches.bill(number);
@@ -99,7 +99,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     /// A few runs: the numbers of their bills, and counts; the bills that are not `known`; and where they end.
     pub(super) fn batch(&self, from: Position, known: impl Fn(u32) -> bool) -> Batch<MI, R::Child> {
         let buffer = Vec::with_capacity(BATCH);
-        let book = lock(&self.book);
+        let book = lock(&self.busy.book);
         let (runs, pages) = book.launches.after(from, BATCH);
         let mut batch = Batch {
             runs: buffer,

@@ -103,7 +103,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         let others = sums.others.clone();
         self.scales.put_back(sums);
         for (number, count) in others {
-            let bill = lock(&self.book).launches.bill(number).clone();
+            let bill = lock(&self.busy.book).launches.bill(number).clone();
             let quote = bill.quoted(d_in)?;
             self.ruled(|| scaled.tallies.absorb(&quote, count, &self.zero))??;
         }

@@ -18,15 +18,15 @@ use measures::{ChildLoss, Measure, Metric, Tallied};
 use queryable::guarded;
 
 use crate::{
+    account::admitting::Listing,
     account::ascent::{Below, Kind, Launch, Locked, Settled, Terms},
     account::bill::{Asked, Bill, Quote},
     account::contained::Contained,
     account::durable::Drafting,
-    account::launches::Entry,
     account::planning::{Copies, PlannedParent},
     account::refusing::Refused,
-    account::tallies::{Contradiction, Pending},
-    account::{Account, Book, Cap, rule_panicked},
+    account::tallies::Next,
+    account::{Account, Book, rule_panicked},
     error::LaunchError,
     remaining::Remaining,
     sync::{MutexGuard, Ordering, lock},
@@ -89,15 +89,9 @@ pub(super) struct Demand<'a, 'l, MI: Metric, R: Tallied> {
     pub(super) bill: &'a Bill<MI, R::Child>,
     /// The price at the cap's distance, if there is a cap.
     pub(super) quote: Option<&'a Quote<ChildLoss<R>>>,
-    launch: &'a Launch<'l>,
+    pub(super) launch: &'a Launch<'l>,
     /// Only if exactly this many launches have been charged.
-    expected: Option<u64>,
-}
-
-/// What changes in the list of launches once all have agreed.
-struct Listing {
-    entry: Entry,
-    launched: u64,
+    pub(super) expected: Option<u64>,
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
@@ -224,11 +218,13 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         demand.launch.at.set(&self.label);
         // Dropped in the opposite order, also by a panic: those below unlock, this one unlocks, and then tallies may go.
         let mut next = Contained::new(None);
-        let mut book = lock(&self.book);
+        let mut book = lock(&self.busy.book);
         let mut below = below;
         let listing = self.list(&mut book, demand)?;
-        if let (Some(cap), Some(quote)) = (&self.cap, demand.quote) {
-            self.spend(cap, quote, demand.launch, &mut book, &mut next)?;
+        if let (Some(cap), Some(quote)) = (&self.cap, demand.quote)
+            && !(listing.again && book.spent.counts())
+        {
+            self.spend(cap, quote, demand.launch, &listing, &mut book, &mut next)?;
         }
         let mut book = Some(book);
         let mut unlock = |agreed: bool| {
@@ -243,74 +239,20 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         Ok(answer)
     }
 
-    /// Where the launch will be listed, with room made for it.
-    #[inline(always)]
-    fn list(
-        &self,
-        book: &mut Book<MI, R>,
-        demand: &Demand<'_, '_, MI, R>,
-    ) -> Result<Listing, Box<Refused<R::Tally>>> {
-        let (launch, launched) = (demand.launch, self.launched.load(Ordering::Relaxed));
-        if demand.expected.is_some_and(|expected| expected != launched) {
-            return Err(Refused::Moved.boxed());
-        }
-        if book.halted && demand.quote.is_some() {
-            return Err(Refused::Halted.boxed());
-        }
-        let quota = launch.counts_for_quotas().then_some(self.quota);
-        let entry = book.launches.entry(demand.bill, quota);
-        let launched = launched.checked_add(launch.count);
-        let (Some(entry), Some(launched)) = (entry, launched) else {
-            return Err(Refused::Full.boxed());
-        };
-        if self.sequence.is_some() {
-            launch.expect_turn();
-        }
-        if let Some(messages) = self.messages {
-            launch.answers_at_most(messages);
-        }
-        Ok(Listing { entry, launched })
-    }
-
-    /// What will have been spent, with room made for it.
-    #[inline(never)]
-    fn spend(
-        &self,
-        cap: &Cap<MI, R>,
-        quote: &Quote<ChildLoss<R>>,
-        launch: &Launch<'_>,
-        book: &mut Book<MI, R>,
-        next: &mut Contained<Pending<R::Tally>>,
-    ) -> Result<(), Box<Refused<R::Tally>>> {
-        match book.spent.after(quote, launch.count, &self.zero) {
-            Ok(after) => next.put(after),
-            Err(Contradiction) => return Err(Refused::Contradiction.boxed()),
-        }
-        let next = next.get();
-        if let Some(next) = next.filter(|next| cap.gate.fits(next.total())) {
-            book.spent.make_room(next);
-            return Ok(());
-        }
-        let refused = Refused::Over(book.spent.total().clone()).boxed();
-        book.halted = cap.halting && launch.may_halt();
-        if let (true, Some(drafting)) = (book.halted, launch.drafting) {
-            self.halt_durably(drafting);
-        }
-        Err(refused)
-    }
-
     /// Nothing of this can fail.
     #[inline(always)]
     fn commit(
         &self,
         book: &mut Book<MI, R>,
         demand: &Demand<'_, '_, MI, R>,
-        next: Option<&mut Pending<R::Tally>>,
+        next: Option<&mut Next<R::Tally>>,
         listing: &Listing,
     ) {
         let launch = demand.launch;
-        if let Some(next) = next {
-            book.spent.commit(next);
+        if listing.again && book.spent.counts() {
+            book.spent.count();
+        } else if let Some(next) = next {
+            book.spent.commit(next, listing.again);
         }
         book.launches
             .record(listing.entry, demand.bill, launch.count);
@@ -318,7 +260,9 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             launch.take_turn(sequence);
         }
         // Only changed under the lock.
-        self.launched.store(listing.launched, Ordering::Release);
+        self.busy
+            .launched
+            .store(listing.launched, Ordering::Release);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::sync::{AtomicU64, Mutex, Ordering, thread_index};
 pub(super) const BATCH: usize = 4;
 /// Where the blocks of numbered children begin.
 const NUMBERED: u64 = 1 << 63;
-/// How many batches are open at a time, if their order need not reproduce.
+/// How many batches are open at a time, if their order need not reproduce: a power of two.
 const SHELVES: usize = if cfg!(model) { 1 } else { 4 };
 
 type Buffer = Zeroizing<[u32; BATCH * BLOCK]>;
@@ -93,7 +93,7 @@ impl Blocks {
     pub(super) fn next(&self) -> Block {
         let desk = self.desk.get_or_init(|| Box::new(Desk::new(self.ordered)));
         let take = |count: usize| desk.taken.0.fetch_add(count as u64, Ordering::Relaxed);
-        let shelf = &desk.shelves[thread_index() % desk.shelves.len()].0;
+        let shelf = &desk.shelves[thread_index() & (desk.shelves.len() - 1)].0;
         let mut batch = match shelf.try_lock() {
             Ok(batch) => batch,
             Err(TryLockError::Poisoned(batch)) => batch.into_inner(),

@@ -6,6 +6,7 @@
 
 mod node;
 mod reading;
+mod spent;
 
 use std::{mem, sync::Arc};
 
@@ -13,6 +14,7 @@ use measures::{ChildLoss, FilterRule, Metric, Tallied, Tally, Total, TotalLoss};
 use queryable::guarded;
 
 use self::node::{Change, Launch, Node};
+pub(crate) use self::spent::{Next, Spent};
 use crate::{
     account::bill::{Quote, Step},
     error::OpenError,
@@ -100,21 +102,15 @@ impl<T: Tally> Tallies<T> {
         n: u64,
         zero: &T,
     ) -> Result<Box<InParts<T>>, Contradiction> {
-        let (path, losses) = match quote {
-            Quote::Direct(loss) => (&[][..], std::slice::from_ref(loss)),
-            Quote::Part(part) => (&*part.path, &*part.losses),
-        };
-        let launch = Launch::new(losses, n, zero);
-        Ok(Box::new(match self {
-            Self::Parted(parted) => InParts::Changed(parted.data.changed(path, &launch)?),
-            Self::Plain(own) => {
-                let mut data = Node::new(vec![own.clone()]);
-                let Changed { mut change, total } = data.changed(path, &launch)?;
-                data.commit(&mut change);
-                let stale = false;
-                InParts::Whole(Self::Parted(Box::new(Parted { data, total, stale })))
+        match self {
+            Self::Plain(own) => InParts::first(own.clone(), quote, n, zero),
+            Self::Parted(parted) => {
+                let changed = parted
+                    .data
+                    .changed(quote.path(), &Launch::at(quote, n, zero))?;
+                Ok(Box::new(InParts::Changed(changed)))
             }
-        }))
+        }
     }
 
     /// Makes room for what these tallies would [become](Self::after).
@@ -157,6 +153,18 @@ fn have_changed() {
 }
 
 impl<T: Tally> Pending<T> {
+    /// What launches of which none was in a part amount to, after `n` more at this quote.
+    #[inline(never)]
+    fn after(mut own: T, quote: &Quote<T::Loss>, n: u64, zero: &T) -> Result<Self, Contradiction> {
+        match quote {
+            Quote::Direct(loss) => {
+                own.absorb(loss, n);
+                Ok(Self::Plain(own))
+            }
+            Quote::Part(_) => InParts::first(own, quote, n, zero).map(Self::InParts),
+        }
+    }
+
     #[inline]
     pub(crate) fn total(&self) -> &T {
         match self {
@@ -166,6 +174,19 @@ impl<T: Tally> Pending<T> {
                 InParts::Changed(changed) => &changed.total,
             },
         }
+    }
+}
+
+impl<T: Tally> InParts<T> {
+    /// The first launches in a part.
+    fn first(own: T, quote: &Quote<T::Loss>, n: u64, zero: &T) -> Result<Box<Self>, Contradiction> {
+        let mut data = Node::new(vec![own]);
+        let launch = Launch::at(quote, n, zero);
+        let Changed { mut change, total } = data.changed(quote.path(), &launch)?;
+        data.commit(&mut change);
+        let stale = false;
+        let parted = Parted { data, total, stale };
+        Ok(Box::new(Self::Whole(Tallies::Parted(Box::new(parted)))))
     }
 }
 

@@ -7,7 +7,7 @@ use measures::Tally;
 use super::{Changed, Contradiction};
 use crate::{
     account::addresses::AddressMap,
-    account::bill::{PartQuote, Step},
+    account::bill::{Quote, Step},
     partition::parts::{Parts, PartsPath},
     partition::split::{Combine, Curve, Path, Tree, monotone, sum},
 };
@@ -20,12 +20,9 @@ pub(super) struct Launch<'a, T: Tally> {
 }
 
 impl<'a, T: Tally> Launch<'a, T> {
-    pub(super) fn new(losses: &'a [T::Loss], n: u64, zero: &'a T) -> Self {
+    pub(super) fn at(quote: &'a Quote<T::Loss>, n: u64, zero: &'a T) -> Self {
+        let losses = quote.losses();
         Self { losses, n, zero }
-    }
-
-    pub(super) fn of(quote: &'a PartQuote<T::Loss>, n: u64, zero: &'a T) -> Self {
-        Self::new(&quote.losses, n, zero)
     }
 }
 

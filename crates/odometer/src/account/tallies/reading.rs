@@ -43,16 +43,8 @@ impl<T: Tally> Tallies<T> {
             return Err(Contradiction);
         };
         parted.stale = true;
-        match quote {
-            Quote::Direct(loss) => {
-                let launch = Launch::new(std::slice::from_ref(loss), n, zero);
-                parted.data.absorb(&[], &launch)
-            }
-            Quote::Part(part) => {
-                let launch = Launch::of(part, n, zero);
-                parted.data.absorb(&part.path, &launch)
-            }
-        }
+        let launch = Launch::at(quote, n, zero);
+        parted.data.absorb(quote.path(), &launch)
     }
 
     /// Does the total know of everything that was absorbed?

@@ -1,0 +1,110 @@
+//! Whether a launch fits into one account, which is locked: in its list, and within its budget.
+
+use measures::{ChildLoss, Metric, Tallied};
+
+use crate::{
+    account::ascent::Launch,
+    account::bill::Quote,
+    account::contained::Contained,
+    account::launches::Entry,
+    account::refusing::Refused,
+    account::settling::Demand,
+    account::tallies::{Contradiction, Next},
+    account::{Account, Book, Cap},
+    sync::Ordering,
+};
+
+/// What changes in the list of launches once all have agreed.
+pub(super) struct Listing {
+    pub(super) entry: Entry,
+    /// Is it one more launch of the last bill?
+    pub(super) again: bool,
+    pub(super) launched: u64,
+}
+
+impl<MI: Metric, R: Tallied> Account<MI, R> {
+    /// Where the launch will be listed, with room made for it.
+    #[inline(always)]
+    pub(super) fn list(
+        &self,
+        book: &mut Book<MI, R>,
+        demand: &Demand<'_, '_, MI, R>,
+    ) -> Result<Listing, Box<Refused<R::Tally>>> {
+        let (launch, launched) = (demand.launch, self.busy.launched.load(Ordering::Relaxed));
+        if demand.expected.is_some_and(|expected| expected != launched) {
+            return Err(Refused::Moved.boxed());
+        }
+        if book.halted && demand.quote.is_some() {
+            return Err(Refused::Halted.boxed());
+        }
+        let quota = launch.counts_for_quotas().then_some(self.quota);
+        let entry = book.launches.entry(demand.bill, quota);
+        let launched = launched.checked_add(launch.count);
+        let (Some(entry), Some(launched)) = (entry, launched) else {
+            return Err(Refused::Full.boxed());
+        };
+        if self.sequence.is_some() {
+            launch.expect_turn();
+        }
+        if let Some(messages) = self.messages {
+            launch.answers_at_most(messages);
+        }
+        Ok(Listing {
+            entry,
+            again: matches!(entry, Entry::Again) && launch.count == 1,
+            launched,
+        })
+    }
+
+    /// What will have been spent, with room made for it. After a few launches in a row the rule is asked about many more at
+    /// once; if it does not admit those, this one is asked about again, by itself.
+    #[inline(never)]
+    pub(super) fn spend(
+        &self,
+        cap: &Cap<MI, R>,
+        quote: &Quote<ChildLoss<R>>,
+        launch: &Launch<'_>,
+        listing: &Listing,
+        book: &mut Book<MI, R>,
+        next: &mut Contained<Next<R::Tally>>,
+    ) -> Result<(), Box<Refused<R::Tally>>> {
+        let many = match quote {
+            Quote::Direct(each) if listing.again && launch.at_once.get() => {
+                book.spent.many().map(|many| (each, many))
+            }
+            Quote::Direct(_) | Quote::Part(_) => None,
+        };
+        let n = many.map_or(launch.count, |(_, many)| many);
+        match book.spent.after(quote, n, &self.zero) {
+            Ok(after) => next.put(after),
+            Err(Contradiction) => return Err(Refused::Contradiction.boxed()),
+        }
+        let fits = next.get().filter(|next| cap.gate.fits(next.total()));
+        match (fits, many) {
+            (Some(_), Some((each, many))) => book.spent.admit(each, many),
+            (Some(next), None) => book.spent.make_room(next),
+            (None, Some(_)) => {
+                book.spent.admit_fewer();
+                return Err(Refused::Moved.boxed());
+            }
+            (None, None) => return Err(self.too_little(cap, launch, book)),
+        }
+        Ok(())
+    }
+
+    /// Too little is left: why, and whether the account halts.
+    #[cold]
+    fn too_little(
+        &self,
+        cap: &Cap<MI, R>,
+        launch: &Launch<'_>,
+        book: &mut Book<MI, R>,
+    ) -> Box<Refused<R::Tally>> {
+        let refused = Refused::Over(book.spent.total()).boxed();
+        book.halted = cap.halting && launch.may_halt();
+        if let (true, Some(drafting)) = (book.halted, launch.drafting) {
+            self.halt_durably(drafting);
+        }
+        refused
+    }
+}
