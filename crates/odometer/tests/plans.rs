@@ -42,6 +42,7 @@ proptest! {
     #[test]
     fn plans_agree_with_launches(
         before in prop::collection::vec((0usize..5, 1u32..40), 0..8),
+        row in (0usize..5, 0usize..60),
         at in 0usize..5,
         list in prop::collection::vec(1u32..60, 1..12),
     ) {
@@ -50,6 +51,11 @@ proptest! {
             let query = costs(&format!("{cents}e-2"));
             let asked = places[place].would_admit(&query);
             prop_assert_eq!(asked, places[place].launch(&query));
+        }
+        // In a row, so that they are admitted many at a time.
+        let (place, small) = (&places[row.0], costs("0.01"));
+        for _ in 0..row.1 {
+            prop_assert_eq!(place.would_admit(&small), place.launch(&small));
         }
         let place = &places[at];
         let before = place.launches().unwrap();

@@ -79,6 +79,8 @@ enum Op {
     Partition(usize, u32),
     Part(usize, u8),
     Launch(usize, usize, Outcome),
+    /// So often in a row that launches are admitted many at a time.
+    Repeat(usize, usize, u8),
     Within(usize, usize, u32, u64),
     Rest(usize, u32),
     Ask(usize, u32),
@@ -440,6 +442,11 @@ fn step(real: &mut Real, model: &mut Model, op: &Op) {
             });
             assert_eq!(launched, expected, "{op:?}");
         }
+        Op::Repeat(at, map, times) => {
+            for _ in 0..times {
+                step(real, model, &Op::Launch(at, map, Outcome::Answers));
+            }
+        }
         Op::Within(at, map, d, limit) => {
             let (at, map) = (at % accounts, map % 6);
             let measurement = &real.measurements[map][0];
@@ -578,7 +585,8 @@ fn map() -> impl Strategy<Value = Map> {
 }
 
 fn cap() -> impl Strategy<Value = Cap> {
-    (1u32..3, 0u64..14, proptest::bool::weighted(0.2))
+    let budget = prop_oneof![3 => 0u64..14, 1 => 14u64..200];
+    (1u32..3, budget, proptest::bool::weighted(0.2))
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -590,6 +598,7 @@ fn op() -> impl Strategy<Value = Op> {
     let any = || any::<usize>();
     prop_oneof![
         10 => (any(), any(), outcome).prop_map(|(at, map, outcome)| Op::Launch(at, map, outcome)),
+        1 => (any(), any(), 9u8..40).prop_map(|(at, map, times)| Op::Repeat(at, map, times)),
         2 => (any(), proptest::option::of(cap())).prop_map(|(at, cap)| Op::Nest(at, cap)),
         1 => (any(), cap()).prop_map(|(at, cap)| Op::Reserve(at, cap)),
         1 => (any(), 1u32..3).prop_map(|(at, sparse)| Op::Partition(at, sparse)),

@@ -67,10 +67,12 @@ impl<T: Tally> Spent<T> {
         self.counted += 1;
     }
 
-    /// About how many launches of the last bill the rule should be asked at once, if it should.
+    /// About how many launches of the last bill the rule should be asked at once, if it should. Where some launches were in
+    /// parts, the tallies hear of each.
     #[inline]
     pub(crate) fn many(&self) -> Option<u64> {
-        (self.row >= FEW).then_some(self.row)
+        let plain = matches!(self.tallies, Tallies::Plain(_));
+        (plain && self.row >= FEW).then_some(self.row)
     }
 
     /// The rule has admitted so many launches of the last bill, each at this price.
