@@ -94,7 +94,7 @@ pub trait Tally: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// The losses that are absorbed.
     type Loss: Loss;
 
-    /// Counts `n` launches with this loss. No launch (`n = 0`) changes nothing.
+    /// Counts `n` launches with this loss: the same as counting them one by one. No launch (`n = 0`) changes nothing.
     fn absorb(&mut self, loss: &Self::Loss, n: u64);
 
     /// Counts all launches of `other`, too.
@@ -263,7 +263,8 @@ pub trait FilterRule: Tallied {
     /// is "no guarantee": for that, use an odometer.
     fn open(&self, budget: &TotalLoss<Self>) -> Result<Self::Gate, RuleError>;
 
-    /// Whether all these launches together are within the budget. Once false, it stays false after more launches.
+    /// Whether all these launches together are within the budget. Once false, it stays false after more launches: accounts rely
+    /// on it, and ask about many launches of one measurement at once.
     fn fits(&self, gate: &Self::Gate, tally: &Self::Tally) -> bool;
 
     /// The largest loss that one more launch could have, rounded down; where losses are only partially ordered, one that
