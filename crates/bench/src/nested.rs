@@ -28,6 +28,8 @@ fn levels(effort: Effort) -> f64 {
     let one = ours::filter();
     let two = ours::capped(&one);
     let three = ours::capped(&two);
+    let queries = [ours::null(), ours::null()];
+    let turns = ours::capped(&ours::capped(&ours::filter()));
     let their_query = theirs::null();
     let (mut their_odometer, mut launched) = (theirs::odometer(), 0);
     let launches = |session: &ours::PureSession| {
@@ -39,6 +41,9 @@ fn levels(effort: Effort) -> f64 {
             Contestant::new("launch, one capped level", BATCH, || launches(&one)),
             Contestant::new("launch, two capped levels", BATCH, || launches(&two)),
             Contestant::new("launch, three capped levels", BATCH, || launches(&three)),
+            Contestant::new("three levels, two measurements in turns", BATCH, || {
+                (0..BATCH).for_each(|i| ours::launch(black_box(&turns), &queries[i % 2]));
+            }),
             Contestant::new("OpenDP odometer invoke, one level", BATCH, || {
                 launched += BATCH;
                 if launched > 100_000 {
