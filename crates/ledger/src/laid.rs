@@ -120,3 +120,42 @@ impl<B: StorageBackend> StorageBackend for Laid<B> {
         self.storage.query_lock_range(start, end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use redb::backends::InMemoryBackend;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// It reads as it would without being laid out, however it grows and shrinks.
+        #[test]
+        fn nothing_that_is_read_is_changed(
+            deeds in proptest::collection::vec((0..3 * CHUNK, 1..6000usize, 0..4u8), 1..24),
+        ) {
+            let (plain, laid) = (InMemoryBackend::new(), Laid::new(InMemoryBackend::new()));
+            for (number, (at, length, deed)) in deeds.into_iter().enumerate() {
+                for storage in [&plain as &dyn StorageBackend, &laid] {
+                    match deed {
+                        0 => storage.set_len(at).unwrap(),
+                        _ => {
+                            let end = at + length as u64;
+                            storage.set_len(storage.len().unwrap().max(end)).unwrap();
+                            storage.write(at, &vec![number as u8 % 3; length]).unwrap();
+                        }
+                    }
+                }
+                let mut read = [&plain as &dyn StorageBackend, &laid].map(|storage| {
+                    let mut read = vec![9; storage.len().unwrap() as usize];
+                    storage.read(0, &mut read).unwrap();
+                    read
+                });
+                let [plain, laid] = &mut read;
+                prop_assert!(plain == laid);
+            }
+        }
+    }
+}
