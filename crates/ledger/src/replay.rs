@@ -190,13 +190,16 @@ fn decoded(bodies: &[Vec<u8>]) -> Vec<Result<Record, String>> {
     let mut parts = bodies.chunks(bodies.len().div_ceil(threads));
     let mine = parts.next().unwrap_or_default();
     thread::scope(|scope| {
-        let others: Vec<_> = parts
-            .map(|part| (part, scope.spawn(move || decode(part))))
-            .collect();
+        let spawn = |part| {
+            let other = thread::Builder::new().spawn_scoped(scope, move || decode(part));
+            (part, other.ok())
+        };
+        let others: Vec<_> = parts.map(spawn).collect();
         let mut records = decode(mine);
         for (part, other) in others {
-            // Whatever ends a thread: it is read here again.
-            records.extend(other.join().unwrap_or_else(|_| decode(part)));
+            // Where there is no thread, or whatever ended it: it is read here.
+            let read = other.and_then(|other| other.join().ok());
+            records.extend(read.unwrap_or_else(|| decode(part)));
         }
         records
     })
