@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File},
+    hint::black_box,
     io::Write as _,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -21,10 +22,11 @@ use odometer::Odometer;
 use crate::{
     measure::{Contestant, Effort, compare, print_table},
     ours::{self, PureSession, expect},
+    theirs,
 };
 
-/// The size of a record, about.
-const BYTES: usize = 350;
+/// The size of a record.
+const BYTES: usize = 216;
 /// How many launches `launch_all` charges at once.
 const TOGETHER: usize = 100;
 const THREADS: usize = 64;
@@ -49,7 +51,7 @@ pub fn run(effort: Effort) {
     let reopened = from_checkpoint(&place.file("equal"));
     println!();
     for (what, value) in [
-        ("a launch on no ledger, ns", unattached),
+        ("a launch on no ledger, of OpenDP's bare invoke", unattached),
         ("a durable launch, in raw syncs", durable),
         ("the same, after all records below", on_large),
         ("64 threads, of the launches/s to a plain file", fan_in),
@@ -64,7 +66,7 @@ pub fn run(effort: Effort) {
     let gain = crate::postgres::run(effort);
     let million = 1e6 / records as f64;
     println!(
-        "bar: unattached_ns={unattached:.0} durable_over_raw={durable:.2} durable_on_large={on_large:.2} fan_in={fan_in:.2} \
+        "bar: unattached_ratio={unattached:.2} durable_over_raw={durable:.2} durable_on_large={on_large:.2} fan_in={fan_in:.2} \
          launch_all={all:.2} replay_million_s={:.2} replay_different_s={:.2} checkpoint_ms={:.1} \
          postgres_batch_gain={gain:.1}",
         equal * million,
@@ -88,16 +90,32 @@ impl Drop for Place {
     }
 }
 
+/// A launch in a session without a ledger, as a part of what a bare invoke of OpenDP's odometer takes in the same run: that one neither
+/// has a budget nor can be given a ledger.
 fn unattached(effort: Effort) -> f64 {
     const BATCH: usize = 1_000;
     let (session, query) = (ours::filter(), ours::null());
-    let launches = || (0..BATCH).for_each(|_| ours::launch(&session, &query));
+    let their_query = theirs::null();
+    let (mut their_odometer, mut launched) = (theirs::odometer(), 0);
     let timings = compare(
         effort,
-        [Contestant::new("launch on no ledger", BATCH, launches)],
+        [
+            Contestant::new("launch on no ledger", BATCH, || {
+                (0..BATCH).for_each(|_| ours::launch(black_box(&session), black_box(&query)));
+            }),
+            Contestant::new("OpenDP odometer invoke", BATCH, || {
+                // A new one now and then: it keeps every map for ever.
+                launched += BATCH;
+                if launched > 100_000 {
+                    (their_odometer, launched) = (theirs::odometer(), BATCH);
+                }
+                (0..BATCH)
+                    .for_each(|_| theirs::launch(&mut their_odometer, black_box(&their_query)));
+            }),
+        ],
     );
     print_table(&timings);
-    timings[0].best
+    timings[0].best / timings[1].best
 }
 
 /// A session on a ledger, which is new or where it was.
@@ -216,12 +234,15 @@ fn replay(place: &Place, name: &str, records: usize, body: fn(&[u8], usize) -> V
         expect(store.append(&frames));
     }
     drop(store);
-    seconds(|| {
-        let ledger = expect(Ledger::open(&path));
-        let session = session(&ledger);
-        let launched: u64 = expect(session.launches()).iter().map(|run| run.1).sum();
-        assert_eq!(launched, records as u64, "all are there");
-    })
+    let (mut opened, mut resumed) = (None, None);
+    let taken = seconds(|| {
+        let ledger = opened.insert(expect(Ledger::open(&path)));
+        resumed = Some(session(ledger));
+    });
+    let launches = resumed.map(|session| expect(session.launches()));
+    let launched: u64 = launches.into_iter().flatten().map(|run| run.1).sum();
+    assert_eq!(launched, records as u64, "all are there");
+    taken
 }
 
 /// The same launch under another name.

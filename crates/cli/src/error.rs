@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use accountant::AccountantError;
 use ledger::anchor::AnchorError;
 use ledger::export::ExportError;
-use ledger::{ConnectError, LedgerError, OpenStoreError};
+use ledger::{ConnectError, LedgerError, OpenStoreError, StoreError};
 use odometer::journal::JournalError;
 use thiserror::Error;
 
@@ -76,10 +76,12 @@ fn distrusted(error: &LedgerError) -> bool {
         LedgerError::Damage(_) | LedgerError::Invalid { .. } => true,
         LedgerError::Journal(error) => matches!(error, JournalError::Damaged(_)),
         LedgerError::Open(error) => matches!(error, OpenStoreError::NotALedger { .. }),
-        LedgerError::Anchor(error) => !matches!(error, AnchorError::Store(_)),
+        // Pages that cannot be read are damaged, or the disk is: neither is to be trusted. A server that is gone says nothing.
+        LedgerError::Anchor(AnchorError::Store(error)) | LedgerError::Store(error) => {
+            matches!(error, StoreError::Unreadable(_))
+        }
+        LedgerError::Anchor(_) => true,
         LedgerError::Connect(error) => matches!(error, ConnectError::Version { .. }),
-        // Pages that cannot be read are damaged, or the disk is: neither is to be trusted.
-        LedgerError::Store(_) => true,
         _ => false,
     }
 }
@@ -95,8 +97,8 @@ impl From<ConnectError> for CommandError {
     }
 }
 
-impl From<ledger::StoreError> for CommandError {
-    fn from(error: ledger::StoreError) -> Self {
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
         LedgerError::from(error).into()
     }
 }

@@ -6,8 +6,10 @@ mod common;
 #[path = "../../ledger/tests/server/mod.rs"]
 mod server;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 
 use common::program::{count, people};
 use common::{folder, run_in};
@@ -157,4 +159,60 @@ fn addresses_with_passwords_and_servers_that_are_not_there() {
     let ran = run_in(&folder, &["show", "--store", &nowhere], "");
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("does not answer"), "{}", ran.err);
+}
+
+/// Somebody between the command and the server, who passes on so many bytes of what the server says, and then nothing to anybody.
+fn until(server: u16, mut bytes: usize) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        while bytes > 0 {
+            let (mut client, _) = listener.accept().unwrap();
+            let mut server = TcpStream::connect(("127.0.0.1", server)).unwrap();
+            let (mut asked, mut asking) =
+                (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut asked, &mut asking));
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = server.read(&mut buffer) {
+                if read >= bytes || client.write_all(&buffer[..read]).is_err() {
+                    bytes = bytes.saturating_sub(read);
+                    break;
+                }
+                bytes -= read;
+            }
+            let _ = (
+                client.shutdown(Shutdown::Both),
+                server.shutdown(Shutdown::Both),
+            );
+        }
+    });
+    port
+}
+
+#[test]
+fn a_server_that_fails_in_the_middle_is_not_taken_for_damage() {
+    let Some(server) = server("middle") else {
+        return;
+    };
+    let folder = folder("middle");
+    // Nobody has begun it, and whoever looks does not.
+    let nothing = run_in(&folder, &["show", "--store", &server.address("writer")], "");
+    assert_eq!(nothing.code, 1, "{}", nothing.err);
+    assert!(nothing.err.contains("odometry init"), "{}", nothing.err);
+    let ledger = Ledger::connect(&server.address("writer")).unwrap();
+    let hospital = session(&ledger);
+    let launched = hospital.launch_all(&vec![count("adults", "0.001"); 1500]);
+    assert!(launched.iter().all(Result::is_ok));
+    let whole = run_in(
+        &folder,
+        &["verify", "--store", &server.address("reader")],
+        "",
+    );
+    assert_eq!(whole.code, 0, "{}", whole.err);
+    for arguments in [&["verify"][..], &["show"], &["charges"]] {
+        let cut = server.over_tcp(until(server.port, 100_000));
+        let ran = run_in(&folder, &[arguments, &["--store", &cut]].concat(), "");
+        assert_eq!(ran.code, 1, "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains("does not answer"), "{}", ran.err);
+    }
 }

@@ -15,6 +15,10 @@ const DIGITS: usize = 40;
 impl Exact {
     /// All digits of a finite number and the power of ten that they count, if there are few.
     pub(crate) fn short_decimal(&self, most: usize) -> Option<(String, i64)> {
+        if let Some((digits, ten)) = self.machine_decimal() {
+            let digits = digits.to_string();
+            return (digits.len() <= most).then_some((digits, ten));
+        }
         let (mantissa, two, five) = self.reduced();
         let ten = two.min(five);
         let digits_bound = mantissa.bit_len() as i64 + (two - ten) + 2 * (five - ten);
@@ -23,6 +27,26 @@ impl Exact {
         }
         let digits = ((mantissa * five_to(five - ten)) << (two - ten) as usize).to_string();
         (digits.len() <= most).then_some((digits, ten))
+    }
+
+    /// The digits of a positive number and the power of ten that they count, if machine integers are enough.
+    fn machine_decimal(&self) -> Option<(u64, i64)> {
+        let mut digits = u64::try_from(self.mantissa).ok()?;
+        if digits == 0 {
+            return None;
+        }
+        let (mut two, mut five) = (i64::from(self.two), i64::from(self.five));
+        two += i64::from(digits.trailing_zeros());
+        digits >>= digits.trailing_zeros();
+        while digits.is_multiple_of(5) {
+            digits /= 5;
+            five += 1;
+        }
+        let ten = two.min(five);
+        let (twos, fives) = (u32::try_from(two - ten), u32::try_from(five - ten));
+        digits = digits.checked_mul(2u64.checked_pow(twos.ok()?)?)?;
+        digits = digits.checked_mul(5u64.checked_pow(fives.ok()?)?)?;
+        Some((digits, ten))
     }
 
     /// The exact text: the same for ever, and what serde writes.
@@ -52,14 +76,14 @@ impl Exact {
 pub(crate) fn decimal(digits: &str, ten: i64) -> String {
     let point = digits.len() as i64 + ten;
     if ten >= 0 && point <= 21 {
-        return format!("{digits}{}", "0".repeat(ten as usize));
+        return [digits, &*"0".repeat(ten as usize)].concat();
     }
     if ten < 0 && point > 0 {
         let (whole, fraction) = digits.split_at(point as usize);
-        return format!("{whole}.{fraction}");
+        return [whole, ".", fraction].concat();
     }
     if ten < 0 && point > -6 {
-        return format!("0.{}{digits}", "0".repeat(-point as usize));
+        return ["0.", &*"0".repeat(-point as usize), digits].concat();
     }
     match digits.split_at(1) {
         (first, "") => format!("{first}e{}", point - 1),

@@ -3,20 +3,26 @@
 --   createdb ledger && psql -v ON_ERROR_STOP=1 -d ledger -f setup.sql
 --
 -- Then give the roles to whoever needs them:
---   CREATE ROLE survey LOGIN PASSWORD '…' IN ROLE odometry_writer;   -- a program that launches
---   CREATE ROLE auditor LOGIN PASSWORD '…' IN ROLE odometry_reader;  -- whoever looks at it and verifies it
+--   CREATE ROLE survey LOGIN PASSWORD '…' IN ROLE odometry_writer_ledger;   -- a program that launches
+--   CREATE ROLE auditor LOGIN PASSWORD '…' IN ROLE odometry_reader_ledger;  -- whoever looks at it and verifies it
 -- The owner is neither: it can delete records. Nothing that runs every day should log in as the owner.
 
 BEGIN;
 
+-- Roles belong to the whole server, and a server may have several ledgers: so their names end in the name of the database.
 DO $$
+DECLARE
+  called text;
 BEGIN
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'odometry_writer') THEN
-    CREATE ROLE odometry_writer NOLOGIN;
-  END IF;
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'odometry_reader') THEN
-    CREATE ROLE odometry_reader NOLOGIN;
-  END IF;
+  FOREACH called IN ARRAY ARRAY['odometry_writer_', 'odometry_reader_'] LOOP
+    called := called || current_database();
+    IF octet_length(called) > 63 THEN
+      RAISE 'the name of this database is too long for the roles of its ledger: 47 bytes are the most';
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = called) THEN
+      EXECUTE format('CREATE ROLE %I NOLOGIN', called);
+    END IF;
+  END LOOP;
 END
 $$;
 
@@ -49,10 +55,17 @@ CREATE INDEX records_checkpoint ON odometry.records (seq) WHERE checkpoint;
 
 REVOKE ALL ON SCHEMA odometry FROM PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA odometry FROM PUBLIC;
-GRANT USAGE ON SCHEMA odometry TO odometry_writer, odometry_reader;
-GRANT SELECT ON odometry.head, odometry.records TO odometry_writer, odometry_reader;
--- The writer may add records and move the head. It can neither change nor delete a record.
-GRANT INSERT ON odometry.records TO odometry_writer;
-GRANT UPDATE (seq, hash) ON odometry.head TO odometry_writer;
+DO $$
+DECLARE
+  writer text := format('%I', 'odometry_writer_' || current_database());
+  reader text := format('%I', 'odometry_reader_' || current_database());
+BEGIN
+  EXECUTE format('GRANT USAGE ON SCHEMA odometry TO %s, %s', writer, reader);
+  EXECUTE format('GRANT SELECT ON odometry.head, odometry.records TO %s, %s', writer, reader);
+  -- The writer may add records and move the head. It can neither change nor delete a record.
+  EXECUTE format('GRANT INSERT ON odometry.records TO %s', writer);
+  EXECUTE format('GRANT UPDATE (seq, hash) ON odometry.head TO %s', writer);
+END
+$$;
 
 COMMIT;

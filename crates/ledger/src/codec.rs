@@ -3,9 +3,9 @@
 
 use odometer::journal::{Place, Record, Settlement, State};
 
-/// The body of a record.
-pub(crate) fn body(record: &Record) -> Result<Vec<u8>, String> {
-    serde_json::to_vec(record).map_err(|error| error.to_string())
+/// Writes the body of a record behind what is there.
+pub(crate) fn body(record: &Record, onto: &mut Vec<u8>) -> Result<(), String> {
+    serde_json::to_writer(onto, record).map_err(|error| error.to_string())
 }
 
 /// The record with this body.

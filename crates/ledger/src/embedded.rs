@@ -12,12 +12,15 @@ use fork_count::Process;
 use redb::{
     Builder, Database, DatabaseError, Key, ReadOnlyTable, ReadableDatabase, ReadableTable,
     ReadableTableMetadata, StorageBackend, StorageError, TableDefinition, TableError, Value,
+    backends::FileBackend,
 };
 
 use crate::{
     chain::Walk,
     frame::{Frame, Kind, Unchained},
+    laid::Laid,
     problem::{OpenStoreError, Problem},
+    row,
     store::{Cause, Each, Store, StoreError},
 };
 
@@ -59,12 +62,14 @@ impl Embedded {
         if !path.exists() {
             begin(path).map_err(|problem| problem.at(path))?;
         }
-        Self::open_existing(path).map_err(|problem| problem.at(path))
+        Self::open_existing(path)
     }
 
-    fn open_existing(path: &Path) -> Result<Self, Problem> {
-        not_empty(path)?;
-        Self::opened(|| builder().open(path))?.begun()
+    fn open_existing(path: &Path) -> Result<Self, OpenStoreError> {
+        Self::standing_for(path, || {
+            let file = File::options().read(true).write(true).open(path)?;
+            Ok(Laid::new(FileBackend::new(file).map_err(io::Error::other)?))
+        })
     }
 
     /// A store on another storage than a file. It begins with no record at all if the storage is empty.
@@ -72,7 +77,7 @@ impl Embedded {
     /// # Errors
     /// [`OpenStoreError`].
     pub fn on(backend: impl StorageBackend) -> Result<Self, OpenStoreError> {
-        let store = Self::opened(|| builder().create_with_backend(backend));
+        let store = Self::opened(|| builder().create_with_backend(Laid::new(backend)));
         store.map_err(|problem| problem.at(Path::new("on a storage of its own")))
     }
 
@@ -141,9 +146,12 @@ impl Embedded {
         transaction.set_two_phase_commit(true);
         {
             let mut records = transaction.open_table(RECORDS).map_err(not_written)?;
-            for frame in batch {
-                let before = records.insert(frame.seq(), frame.bytes());
-                taken(before.map_err(not_written)?.is_some())?;
+            let end = records.last().map_err(not_written)?;
+            let next = end.map_or(0, |(first, row)| row::after(first.value(), row.value()));
+            taken(batch.first().is_some_and(|frame| frame.seq() != next))?;
+            for group in row::groups(batch) {
+                let row = row::of(group);
+                records.insert(group[0].seq(), &*row).map_err(not_written)?;
             }
             for frame in batch {
                 if let Some(key) = frame.key() {
@@ -166,9 +174,9 @@ impl Embedded {
     }
 }
 
-/// Two records with one number, or one key: somebody else has written.
+/// A record with this number or key is there, or the one before it is not: somebody else has written.
 fn taken(there: bool) -> Result<(), StoreError> {
-    let why = || Cause::System("a record with this number or key is there already".into());
+    let why = || Cause::System("the number or the key of a record is not free".into());
     match there {
         true => Err(StoreError::NotWritten(why())),
         false => Ok(()),
@@ -182,10 +190,14 @@ impl Store for Embedded {
 
     fn read(&self, from: u64, each: &mut Each<'_>) -> Result<(), StoreError> {
         self.look(RECORDS, |records| {
-            for entry in records.range(from..)? {
-                let (seq, bytes) = entry?;
-                if each(seq.value(), bytes.value()) == ControlFlow::Break(()) {
-                    break;
+            let first = records.range(..=from)?.next_back().transpose()?;
+            let first = first.map_or(from, |(first, _)| first.value());
+            for entry in records.range(first..)? {
+                let (first, row) = entry?;
+                for (seq, bytes) in row::records(first.value(), row.value()) {
+                    if seq >= from && each(seq, bytes) == ControlFlow::Break(()) {
+                        return Ok(());
+                    }
                 }
             }
             Ok(())
@@ -195,8 +207,11 @@ impl Store for Embedded {
 
     fn last(&self) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
         let last = self.look(RECORDS, |records| {
-            let last = records.last()?;
-            Ok(last.map(|(seq, bytes)| (seq.value(), bytes.value().to_vec())))
+            let last = records.last()?.and_then(|(first, row)| {
+                let last = row::records(first.value(), row.value()).last()?;
+                Some((last.0, last.1.to_vec()))
+            });
+            Ok(last)
         });
         last.map(Option::flatten)
     }

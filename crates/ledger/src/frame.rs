@@ -35,6 +35,8 @@ const KIND: usize = 2;
 const SEQ: usize = 3;
 const KEY_LENGTH: usize = 11;
 const KEY: usize = 13;
+/// How long a body is, usually.
+const USUAL: usize = 256;
 /// What a frame without key and body has.
 const SHORTEST: usize = KEY + HASH;
 
@@ -92,28 +94,50 @@ pub struct TooLong {
     pub body: usize,
 }
 
+impl From<TooLong> for String {
+    fn from(error: TooLong) -> Self {
+        error.to_string()
+    }
+}
+
 impl Unchained {
     /// A record with this body. A key is indexed, and occurs once in a ledger; an empty one is none.
     ///
     /// # Errors
     /// [`TooLong`].
     pub fn new(kind: Kind, key: &[u8], body: &[u8]) -> Result<Self, TooLong> {
-        let too_long = TooLong {
+        Self::written(kind, key, |bytes| {
+            bytes.extend(body);
+            Ok(())
+        })
+    }
+
+    /// The same, with a body that is written where it belongs.
+    pub(crate) fn written<E: From<TooLong>>(
+        kind: Kind,
+        key: &[u8],
+        body: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let too_long = |body| TooLong {
             key: key.len(),
-            body: body.len(),
+            body,
         };
-        if key.len() > MAX_KEY || body.len() > kind.longest() {
-            return Err(too_long);
+        if key.len() > MAX_KEY {
+            return Err(too_long(0).into());
         }
-        let key_length = u16::try_from(key.len()).map_err(|_| too_long)?;
-        let mut bytes = Vec::with_capacity(SHORTEST + key.len() + body.len());
+        let key_length = u16::try_from(key.len()).map_err(|_| too_long(0))?;
+        let mut bytes = Vec::with_capacity(SHORTEST + key.len() + USUAL);
         bytes.extend(VERSION.to_le_bytes());
         bytes.push(kind.number());
         bytes.extend([0; 8]);
         bytes.extend(key_length.to_le_bytes());
         bytes.extend(key);
-        bytes.extend(body);
-        Ok(Self(bytes))
+        body(&mut bytes)?;
+        let body = bytes.len() - KEY - key.len();
+        match body > kind.longest() {
+            true => Err(too_long(body).into()),
+            false => Ok(Self(bytes)),
+        }
     }
 
     /// The key, if there is one.

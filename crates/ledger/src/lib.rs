@@ -18,12 +18,14 @@ pub mod export;
 pub mod frame;
 mod journal;
 mod keys;
+mod laid;
 mod log;
 mod opened;
 mod options;
 mod problem;
 mod reader;
 mod replay;
+mod row;
 #[cfg(feature = "postgres")]
 mod server;
 mod sittings;

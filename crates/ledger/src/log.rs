@@ -290,7 +290,9 @@ impl Leader<'_> {
     fn failed(&self, tickets: &[Ticket], error: StoreError) {
         let (in_doubt, cause) = match error {
             StoreError::NotWritten(cause) => (false, cause),
-            StoreError::InDoubt(cause) | StoreError::Unreadable(cause) => (true, cause),
+            StoreError::InDoubt(cause)
+            | StoreError::Unreadable(cause)
+            | StoreError::Unreachable(cause) => (true, cause),
         };
         let mut state = lock(&self.log.state);
         for ticket in tickets {

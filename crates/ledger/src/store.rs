@@ -22,31 +22,31 @@ pub trait Store: Send + Sync {
     /// Hands out the number and the bytes of each record from this number on, in order, until told to stop.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`].
+    /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
     fn read(&self, from: u64, each: &mut Each<'_>) -> Result<(), StoreError>;
 
     /// The last record: its number and its bytes.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`].
+    /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
     fn last(&self) -> Result<Option<(u64, Vec<u8>)>, StoreError>;
 
     /// The number of the record with this key.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`].
+    /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
     fn find(&self, key: &[u8]) -> Result<Option<u64>, StoreError>;
 
     /// The number of the last checkpoint.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`].
+    /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
     fn checkpoint(&self) -> Result<Option<u64>, StoreError>;
 
     /// How many keys and how many checkpoints are in the indices.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`].
+    /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
     fn indexed(&self) -> Result<(u64, u64), StoreError>;
 
     /// Where what was charged could be lost all the same.
@@ -63,7 +63,7 @@ pub trait Store: Send + Sync {
     /// what was written after this record; the answer is the last of all.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`]: then the turn is nobody's.
+    /// [`StoreError`]: then the turn is nobody's.
     fn take_turn(&self, after: &Receipt, each: &mut Each<'_>) -> Result<Receipt, StoreError> {
         let _ = each;
         Ok(*after)
@@ -75,7 +75,7 @@ pub trait Store: Send + Sync {
     /// The store as it is now: what others write meanwhile is not in it. Nothing if nobody else writes.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`].
+    /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
     fn frozen(&self) -> Result<Option<Box<dyn Store + '_>>, StoreError> {
         Ok(None)
     }
@@ -94,9 +94,12 @@ pub enum StoreError {
     /// It may have been written or not.
     #[error("it is not known whether it was written: {0}")]
     InDoubt(Cause),
-    /// It cannot be read.
+    /// It cannot be read: it is damaged, or the disk is.
     #[error("the store cannot be read: {0}")]
     Unreadable(Cause),
+    /// It does not answer, which says nothing of what is in it: the server or the way to it has failed.
+    #[error("the store does not answer: {0}; try again")]
+    Unreachable(Cause),
 }
 
 /// What was the matter.

@@ -310,3 +310,99 @@ fn passwords_come_from_the_environment_or_a_pass_file() {
     );
     std::fs::remove_file(&file).unwrap();
 }
+
+/// This program, where no server is installed: all tests pass, and say what they have skipped. Where one is demanded, they fail.
+#[test]
+fn without_a_server_tests_are_skipped_loudly_or_fail() {
+    const NEEDING: [&str; 8] = [
+        "share",
+        "keys",
+        "refused",
+        "roles",
+        "damage",
+        "password",
+        "only-read",
+        "large",
+    ];
+    let nowhere = std::env::temp_dir().join(format!("odometry-nowhere-{}", std::process::id()));
+    std::fs::create_dir_all(&nowhere).unwrap();
+    let run = |demanded: bool| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--skip", "without_a_server", "--test-threads=1"]);
+        command
+            .env("PATH", &nowhere)
+            .env(server::INSTALLED, &nowhere);
+        match demanded {
+            true => command.env("ODOMETRY_REQUIRE_POSTGRES", "1"),
+            false => command.env_remove("ODOMETRY_REQUIRE_POSTGRES"),
+        };
+        let ran = command.output().unwrap();
+        let [out, said] = [ran.stdout, ran.stderr].map(|text| String::from_utf8(text).unwrap());
+        (ran.status.success(), out, said)
+    };
+    let (passed, out, said) = run(false);
+    assert!(passed, "{out}{said}");
+    for name in NEEDING {
+        let skipped = format!("!! SKIPPED {name}: no PostgreSQL server is installed");
+        assert!(said.contains(&skipped), "{name}: {said}");
+    }
+    assert_eq!(said.matches("!! SKIPPED").count(), NEEDING.len(), "{said}");
+    let (passed, out, _) = run(true);
+    assert!(!passed && out.contains("ODOMETRY_REQUIRE_POSTGRES is set"));
+    assert!(out.contains(&format!("{} failed", NEEDING.len())), "{out}");
+    std::fs::remove_dir(&nowhere).unwrap();
+}
+
+#[test]
+fn whoever_looks_writes_nothing() {
+    let Some(server) = server("only-read") else {
+        return;
+    };
+    // Also as a writer, also where nobody has written yet.
+    for user in ["writer", "reader"] {
+        let error = LedgerReader::connect(&server.address(user)).err().unwrap();
+        assert!(
+            matches!(error, LedgerError::Connect(ConnectError::NotBegun { .. })),
+            "{error}"
+        );
+    }
+    let mut client = postgres::Client::connect(&server.address("reader"), postgres::NoTls).unwrap();
+    let mut records = || -> i64 {
+        let count = client.query_one("SELECT count(*) FROM odometry.records", &[]);
+        count.unwrap().get(0)
+    };
+    assert_eq!(records(), 0);
+    let ledger = Ledger::connect(&server.address("writer")).unwrap();
+    assert_eq!(records(), 1);
+    let store = ledger::Postgres::connect_to_read(&server.address("writer")).unwrap();
+    assert_eq!(
+        LedgerReader::on(Box::new(store)).verify().unwrap(),
+        ledger.head()
+    );
+    // Nor by mistake: a ledger on a store that is only looked at takes no turn.
+    let store = ledger::Postgres::connect_to_read(&server.address("writer")).unwrap();
+    let only = Ledger::on(Box::new(store), None).unwrap();
+    assert!(session(&only, "1").is_err());
+    assert_eq!(records(), 1);
+}
+
+#[test]
+fn batches_that_are_too_large_for_a_message_are_written_in_pieces() {
+    let Some(server) = server("large") else {
+        return;
+    };
+    let ledger = Ledger::connect(&server.address("writer")).unwrap();
+    let session = session(&ledger, "100").unwrap();
+    let long = |number: usize| {
+        let map = PrivacyMap::per_record(PureDp, "0.5").unwrap();
+        let name = format!("{number} {}", "long ".repeat(180_000));
+        Measurement::new(name, Records::<u32>::new(), map, move |_, _| Ok(number))
+    };
+    let queries: Vec<_> = (0..40).map(long).collect();
+    let answers = session.launch_all(&queries);
+    let answers: Vec<usize> = answers.into_iter().map(Result::unwrap).collect();
+    assert_eq!(answers, (0..40).collect::<Vec<_>>());
+    let reader = LedgerReader::connect(&server.address("reader")).unwrap();
+    assert_eq!(reader.verify().unwrap(), ledger.head());
+    assert_eq!(ledger.head().seq, 41, "one opens the account");
+}

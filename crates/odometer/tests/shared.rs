@@ -304,3 +304,38 @@ fn sequential_accounts_are_refused() {
     );
     left(&books, &session, "1");
 }
+
+/// Maps are somebody's code, and may take their time: nobody else has to wait for them. Accounts with caps at several distances, of
+/// which a measurement remembers one.
+#[test]
+fn no_map_is_asked_in_a_sitting() {
+    let server = Arc::new(Server::default());
+    let books = Process::on(&server);
+    let all = organisation().filter_on(&books, 1, "1000", vec![1, 2, 3, 4]);
+    let all = all.unwrap();
+    let team = all.nested("team").capped(2, "1000").open().unwrap();
+    let inner = team.nested("inner").capped(3, "1.5").open().unwrap();
+    let asked = Arc::new(Mutex::new((0, 0)));
+    let slow = || {
+        let (server, asked) = (server.clone(), asked.clone());
+        let map = PrivacyMap::new(PureDp, move |d_in: &u32| {
+            let mut asked = asked.lock().unwrap();
+            asked.0 += 1;
+            asked.1 += usize::from(*server.taken.lock().unwrap());
+            Ok(["0", "0.1", "0.2", "0.3"][*d_in as usize].parse().unwrap())
+        });
+        Measurement::new("slow", records(), map, |data, _| Ok(data.len()))
+    };
+    inner.launch(&slow()).unwrap();
+    let answers = inner.launch_all(&[slow(), slow(), slow(), slow(), slow()]);
+    let admitted = answers.iter().filter(|answer| answer.is_ok()).count();
+    assert_eq!(admitted, 4, "{answers:?}");
+    assert!(matches!(answers[4], Err(LaunchError::Refused(_))));
+    let (asked, inside) = *asked.lock().unwrap();
+    assert!(asked >= 18, "{asked}");
+    assert_eq!(inside, 0, "of {asked} questions");
+    // Every account was charged at its own distance.
+    for (session, spent) in [(&all, "0.5"), (&team, "1"), (&inner, "1.5")] {
+        assert_eq!(session.spent().unwrap().unwrap().to_string(), spent);
+    }
+}

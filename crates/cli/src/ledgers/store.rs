@@ -81,7 +81,7 @@ impl StoreArguments {
             Whereabouts::File(path) => {
                 Box::new(Untouched::open(path).map_err(|error| in_words(error, path))?)
             }
-            Whereabouts::Server(address) => Box::new(Postgres::connect(address)?),
+            Whereabouts::Server(address) => Box::new(Postgres::connect_to_read(address)?),
         };
         let ledger = LedgerReader::on(Box::new(Watched::new(store)?));
         let anchor = match self.anchor_file() {

@@ -99,10 +99,9 @@ impl Sitting for Seat {
 }
 
 fn unchained(record: &Record, key: Option<&[u8]>) -> Result<Unchained, JournalError> {
-    let full = |reason| JournalError::Full { reason };
-    let body = codec::body(record).map_err(full)?;
-    let draft = Unchained::new(Kind::Event, key.unwrap_or_default(), &body);
-    draft.map_err(|error| full(error.to_string()))
+    let body = |bytes: &mut Vec<u8>| codec::body(record, bytes);
+    let draft = Unchained::written(Kind::Event, key.unwrap_or_default(), body);
+    draft.map_err(|reason| JournalError::Full { reason })
 }
 
 impl Inner {
@@ -143,8 +142,10 @@ fn damaged(Invalid(why): Invalid) -> JournalError {
 }
 
 fn unreadable(error: StoreError) -> JournalError {
-    JournalError::Closed {
-        reason: error.to_string(),
+    let reason = error.to_string();
+    match error {
+        StoreError::Unreachable(_) => JournalError::Unreachable { reason },
+        _ => JournalError::Closed { reason },
     }
 }
 

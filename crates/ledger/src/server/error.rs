@@ -3,6 +3,8 @@
 use postgres::{Error, error::SqlState};
 use thiserror::Error;
 
+use crate::store::{Cause, StoreError};
+
 /// Why a ledger on a server cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -57,9 +59,19 @@ pub enum ConnectError {
         /// What is missing.
         reason: String,
     },
+    /// There is a ledger, and nobody has begun it.
+    #[error(
+        "the ledger at {at} has no records yet, and whoever only looks writes none: the first program that launches begins it, \
+         or `odometry init`"
+    )]
+    NotBegun {
+        /// Where.
+        at: String,
+    },
     /// The role may not do this.
     #[error(
-        "the role at {at} may not do this ({reason}): make it a member of `odometry_writer`, or only read as `odometry_reader`"
+        "the role at {at} may not do this ({reason}): make it a member of `odometry_writer_…` of this database, or only read as \
+         `odometry_reader_…`"
     )]
     Forbidden {
         /// Where.
@@ -129,6 +141,17 @@ impl ConnectError {
     /// May another try succeed soon?
     pub(super) fn passes(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
+    }
+}
+
+/// What it means that nothing could be read. A server that finds its own files damaged says so; anything else tells nothing of what
+/// is in them.
+pub(super) fn unread(error: &Error) -> StoreError {
+    let cause = Cause::System(reason(error));
+    let class = error.code().map(|code| &code.code()[..2]);
+    match class {
+        Some("XX" | "58") => StoreError::Unreadable(cause),
+        _ => StoreError::Unreachable(cause),
     }
 }
 

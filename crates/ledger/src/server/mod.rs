@@ -15,7 +15,7 @@ use postgres::{Client, Error};
 pub use self::error::ConnectError;
 use self::{
     address::Address,
-    error::reason,
+    error::unread,
     turn::{Turn, head, number, page},
 };
 use crate::{
@@ -46,6 +46,8 @@ pub struct Postgres {
     reader: Mutex<Option<Client>>,
     hazards: Vec<Hazard>,
     patience: Duration,
+    /// Is it only looked at? Then the server is told to let nothing be written.
+    only_read: bool,
     /// A forked process has the sockets as well, and would talk in between.
     process: Process,
 }
@@ -63,9 +65,31 @@ impl Postgres {
     /// # Errors
     /// [`ConnectError`].
     pub fn connect(address: &str) -> Result<Self, ConnectError> {
+        let (store, is_begun) = Self::new(address, false)?;
+        if !is_begun {
+            store.begin()?;
+        }
+        Ok(store)
+    }
+
+    /// Connects to a ledger to look at it. Nothing is written, also not the first record: one that nobody has begun is
+    /// [`ConnectError::NotBegun`]. The role may be one that only reads.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub fn connect_to_read(address: &str) -> Result<Self, ConnectError> {
+        let (store, is_begun) = Self::new(address, true)?;
+        let at = || store.address.shown.clone();
+        match is_begun {
+            true => Ok(store),
+            false => Err(ConnectError::NotBegun { at: at() }),
+        }
+    }
+
+    /// The store, and whether it has records.
+    fn new(address: &str, only_read: bool) -> Result<(Self, bool), ConnectError> {
         let address = Address::parse(address)?;
-        let mut client = address.connect()?;
-        let settings = checked(&address, &mut client)?;
+        let (client, settings) = connected(&address, only_read)?;
         let failover = settings.follows.then_some(Hazard::Failover);
         let network = (!address.local).then_some(Hazard::Network);
         let store = Self {
@@ -75,12 +99,10 @@ impl Postgres {
             reader: Mutex::new(Some(client)),
             process: Process::current(),
             patience: PATIENCE,
+            only_read,
             address,
         };
-        if settings.last.is_none() {
-            store.begin()?;
-        }
-        Ok(store)
+        Ok((store, settings.last.is_some()))
     }
 
     /// How long to go on trying to reach a server that was there before: 20 seconds unless said.
@@ -91,9 +113,7 @@ impl Postgres {
 
     /// A new connection, to a server that is still as it should be.
     fn connected(&self) -> Result<Client, ConnectError> {
-        let mut client = self.address.connect()?;
-        checked(&self.address, &mut client)?;
-        Ok(client)
+        Ok(connected(&self.address, self.only_read)?.0)
     }
 
     fn idle(&self) -> Option<Client> {
@@ -128,22 +148,19 @@ impl Postgres {
 
     /// Reads, once more on a new connection if the old one is gone.
     fn look<X>(&self, look: impl Fn(&mut Client) -> Result<X, Error>) -> Result<X, StoreError> {
-        let unreadable = |why: String| StoreError::Unreadable(Cause::System(why));
         if !self.process.is_current() {
-            return Err(StoreError::Unreadable(Cause::Forked));
+            return Err(StoreError::Unreachable(Cause::Forked));
         }
         let mut reader = lock(&self.reader);
         if let Some(client) = reader.as_mut() {
             match look(client) {
                 Ok(found) => return Ok(found),
-                Err(error) if !client.is_closed() => return Err(unreadable(reason(&error))),
+                Err(error) if !client.is_closed() => return Err(unread(&error)),
                 Err(_) => *reader = None,
             }
         }
-        let client = self
-            .connected()
-            .map_err(|error| unreadable(error.to_string()))?;
-        look(reader.insert(client)).map_err(|error| unreadable(reason(&error)))
+        let client = self.connected().map_err(|error| unreachable(&error))?;
+        look(reader.insert(client)).map_err(|error| unread(&error))
     }
 
     fn read_until(&self, from: u64, until: i64, each: &mut Each<'_>) -> Result<(), StoreError> {
@@ -168,6 +185,21 @@ impl Postgres {
         let found: Option<i64> = self.look(ask)?;
         Ok(found.map(i64::unsigned_abs))
     }
+}
+
+fn unreachable(why: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Unreachable(Cause::System(why.to_string()))
+}
+
+/// A new connection, to a server that is as it should be.
+fn connected(address: &Address, only_read: bool) -> Result<(Client, Settings), ConnectError> {
+    let mut client = address.connect()?;
+    if only_read {
+        let told = client.batch_execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+        told.map_err(|error| ConnectError::of(&address.shown, &error))?;
+    }
+    let settings = checked(address, &mut client)?;
+    Ok((client, settings))
 }
 
 /// Is the server one that keeps what it says it has written, with a ledger of this version in it?
@@ -251,15 +283,15 @@ impl Store for Postgres {
 
     fn take_turn(&self, after: &Receipt, each: &mut Each<'_>) -> Result<Receipt, StoreError> {
         if !self.process.is_current() {
-            return Err(StoreError::Unreadable(Cause::Forked));
+            return Err(StoreError::Unreachable(Cause::Forked));
         }
-        let mut turn = self.turn().map_err(StoreError::Unreadable)?;
-        let unreadable = |why: String| StoreError::Unreadable(Cause::System(why));
-        turn.news(after.seq, each)
-            .map_err(|error| unreadable(reason(&error)))?;
-        let head = turn
-            .head
-            .ok_or_else(|| unreadable("it has no records any more".into()))?;
+        if self.only_read {
+            return Err(unreachable(&"it was opened to be looked at"));
+        }
+        let mut turn = self.turn().map_err(StoreError::Unreachable)?;
+        turn.news(after.seq, each).map_err(|error| unread(&error))?;
+        let none = || StoreError::Unreadable(Cause::System("it has no records any more".into()));
+        let head = turn.head.ok_or_else(none)?;
         *lock(&self.turn) = Some(turn);
         Ok(head)
     }
@@ -314,12 +346,12 @@ impl Ledger {
 
 impl LedgerReader {
     /// Looks at the ledger on a PostgreSQL server, at the address that [`Ledger::connect`] takes. The role may be one that only
-    /// reads.
+    /// reads, and nothing is written whatever it may.
     ///
     /// # Errors
     /// [`LedgerError::Connect`].
     pub fn connect(address: &str) -> Result<Self, LedgerError> {
-        Ok(Self::on(Box::new(Postgres::connect(address)?)))
+        Ok(Self::on(Box::new(Postgres::connect_to_read(address)?)))
     }
 }
 

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     frame::{Frame, Hash, Kind},
+    row::by_bytes,
     store::{Cause, Each, StoreError},
 };
 
@@ -30,6 +31,10 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
     SET LOCAL statement_timeout = '60s'";
 
 const PAGE: i64 = 1024;
+
+/// After so many bytes a page ends, and so does a statement that inserts: what a server takes in one message is limited, and so is
+/// what a process has in memory for others. (One record may be longer by itself.)
+const BYTES: usize = 16 << 20;
 
 /// The head row, locked; nothing is written yet.
 pub(super) struct Turn {
@@ -83,21 +88,13 @@ impl Turn {
     }
 
     fn write(mut self, batch: &[Frame], id: &CommitId) -> Result<Client, Failed> {
-        let seqs: Vec<i64> = batch.iter().map(|frame| number(frame.seq())).collect();
-        let keys: Vec<Option<&[u8]>> = batch.iter().map(Frame::key).collect();
-        let checkpoint = |frame: &Frame| frame.kind() == Kind::Checkpoint;
-        let checkpoints: Vec<bool> = batch.iter().map(checkpoint).collect();
-        let bytes: Vec<&[u8]> = batch.iter().map(Frame::bytes).collect();
         let Some(last) = batch.last().map(Frame::receipt) else {
             return Ok(self.client);
         };
         let expected = self.head.map_or(-1, |head| number(head.seq));
-        let inserted = self.client.execute(
-            "INSERT INTO odometry.records (seq, key, checkpoint, bytes, commit_id) \
-             SELECT *, $5::bytea FROM unnest($1::bigint[], $2::bytea[], $3::boolean[], $4::bytea[])",
-            &[&seqs, &keys, &checkpoints, &bytes, &&id[..]],
-        );
-        inserted.map_err(Failed::Before)?;
+        for some in by_bytes(batch, BYTES, 0) {
+            self.insert(some, id).map_err(Failed::Before)?;
+        }
         let moved = self.client.execute(
             "UPDATE odometry.head SET seq = $1, hash = $2 WHERE seq = $3",
             &[&number(last.seq), &&last.hash[..], &expected],
@@ -108,6 +105,20 @@ impl Turn {
         let committed = self.client.batch_execute("COMMIT");
         committed.map_err(Failed::AtCommit)?;
         Ok(self.client)
+    }
+
+    fn insert(&mut self, batch: &[Frame], id: &CommitId) -> Result<(), Error> {
+        let seqs: Vec<i64> = batch.iter().map(|frame| number(frame.seq())).collect();
+        let keys: Vec<Option<&[u8]>> = batch.iter().map(Frame::key).collect();
+        let checkpoint = |frame: &Frame| frame.kind() == Kind::Checkpoint;
+        let checkpoints: Vec<bool> = batch.iter().map(checkpoint).collect();
+        let bytes: Vec<&[u8]> = batch.iter().map(Frame::bytes).collect();
+        let inserted = self.client.execute(
+            "INSERT INTO odometry.records (seq, key, checkpoint, bytes, commit_id) \
+             SELECT *, $5::bytea FROM unnest($1::bigint[], $2::bytea[], $3::boolean[], $4::bytea[])",
+            &[&seqs, &keys, &checkpoints, &bytes, &&id[..]],
+        );
+        inserted.map(drop)
     }
 
     /// Was this commit done? Its bytes are not enough: another process may have written the same.
@@ -147,14 +158,14 @@ impl Postgres {
         let mut id = CommitId::default();
         getrandom::fill(&mut id)
             .map_err(|error| StoreError::NotWritten(Cause::System(error.to_string())))?;
-        let (before, deadline) = (turn.head, Instant::now() + self.patience);
+        let (before, mut pause) = (turn.head, Pause::until(Instant::now() + self.patience));
         let (mut turn, mut in_doubt) = (Some(turn), false);
         loop {
             let here = match turn.take() {
                 Some(turn) => turn,
                 None => {
                     let again = self
-                        .again(deadline)
+                        .again(pause.deadline)
                         .map_err(|cause| doubt(in_doubt, cause))?;
                     if again.head != before {
                         return self.found(again, in_doubt, (batch, &id));
@@ -181,7 +192,7 @@ impl Postgres {
             if refused && !in_doubt {
                 return Err(StoreError::NotWritten(Cause::System(reason(&error))));
             }
-            if Instant::now() >= deadline {
+            if !pause.wait() {
                 return Err(doubt(in_doubt, Cause::System(cause.to_string())));
             }
         }
@@ -218,16 +229,36 @@ impl Postgres {
         deadline: Instant,
         mut attempt: impl FnMut() -> Result<X, ConnectError>,
     ) -> Result<X, ConnectError> {
-        let mut pause = Duration::from_millis(10);
+        let mut pause = Pause::until(deadline);
         loop {
             match attempt() {
-                Err(error) if error.passes() && Instant::now() + pause < deadline => {
-                    thread::sleep(pause);
-                    pause = (2 * pause).min(Duration::from_millis(320));
-                }
+                Err(error) if error.passes() && pause.wait() => {}
                 done => return done,
             }
         }
+    }
+}
+
+/// Between one try and the next: short at first, then longer.
+struct Pause {
+    deadline: Instant,
+    next: Duration,
+}
+
+impl Pause {
+    fn until(deadline: Instant) -> Self {
+        let next = Duration::from_millis(10);
+        Self { deadline, next }
+    }
+
+    /// Waits a while, unless it is too late for another try.
+    fn wait(&mut self) -> bool {
+        let in_time = Instant::now() + self.next < self.deadline;
+        if in_time {
+            thread::sleep(self.next);
+            self.next = (2 * self.next).min(Duration::from_millis(320));
+        }
+        in_time
     }
 }
 
@@ -255,8 +286,11 @@ pub(super) fn page(
     until: i64,
 ) -> Result<Vec<(u64, Vec<u8>)>, Error> {
     let rows = client.query(
-        "SELECT seq, bytes FROM odometry.records WHERE seq BETWEEN $1 AND $2 ORDER BY seq LIMIT $3",
-        &[&from, &until, &PAGE],
+        "SELECT seq, bytes FROM ( \
+           SELECT seq, bytes, sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before \
+           FROM (SELECT seq, bytes FROM odometry.records WHERE seq BETWEEN $1 AND $2 ORDER BY seq LIMIT $3) AS page \
+         ) AS sums WHERE before < $4 ORDER BY seq",
+        &[&from, &until, &PAGE, &(BYTES as i64)],
     )?;
     let row = |row: &postgres::Row| (row.get::<_, i64>(0).unsigned_abs(), row.get(1));
     Ok(rows.iter().map(row).collect())

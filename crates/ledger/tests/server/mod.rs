@@ -7,8 +7,9 @@ use std::{
     env, fs,
     io::Write as _,
     os::unix::fs::PermissionsExt as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 pub struct Server {
@@ -17,6 +18,7 @@ pub struct Server {
     /// As whom it runs, if this is root.
     user: Option<&'static str>,
     pub port: u16,
+    is_up: AtomicBool,
 }
 
 /// A server, or nothing where none is installed: said loudly, and a failure where one is demanded.
@@ -39,8 +41,12 @@ pub fn server(name: &str) -> Option<Server> {
     }
 }
 
+/// Where Debian has its servers, unless this says otherwise.
+pub const INSTALLED: &str = "ODOMETRY_POSTGRES_DIR";
+
 fn binaries() -> Option<PathBuf> {
-    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let installed = env::var_os(INSTALLED).unwrap_or_else(|| "/usr/lib/postgresql".into());
+    let installed = fs::read_dir(installed).into_iter().flatten();
     let mut found: Vec<PathBuf> = installed
         .flatten()
         .map(|entry| entry.path().join("bin"))
@@ -68,7 +74,8 @@ fn exists(user: &str) -> bool {
 }
 
 impl Server {
-    fn start(bin: PathBuf, name: &str) -> Self {
+    /// A directory and a port.
+    fn new(bin: PathBuf, name: &str) -> Self {
         let directory = env::temp_dir().join(format!("odometry-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(&directory).unwrap();
@@ -80,46 +87,70 @@ impl Server {
             }
         });
         if let Some(user) = user {
-            assert!(
-                Command::new("chown")
-                    .arg(user)
-                    .arg(&directory)
-                    .status()
-                    .unwrap()
-                    .success()
-            );
+            let mut chown = Command::new("chown");
+            let chown = chown.arg(user).arg(&directory).status().unwrap();
+            assert!(chown.success());
         }
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
         // The number of a socket, and of a port on the loopback for those who cut connections.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         drop(listener);
-        let server = Self {
+        Self {
             bin,
             directory,
             user,
             port,
-        };
+            is_up: AtomicBool::new(false),
+        }
+    }
+
+    fn start(bin: PathBuf, name: &str) -> Self {
+        let server = Self::new(bin, name);
         let data = server.data();
+        let data = data.to_str().unwrap();
         server.run(
             "initdb",
             &[
-                "-D",
-                data.to_str().unwrap(),
-                "-U",
-                "owner",
-                "-A",
-                "trust",
-                "--no-sync",
-                "-E",
-                "UTF8",
-                "--locale=C",
-            ],
+                &["-D", data, "-U", "owner", "-A", "trust", "--no-sync"][..],
+                &["-E", "UTF8", "--locale=C"],
+            ]
+            .concat(),
         );
         server.up("");
         server.psql("postgres", "CREATE DATABASE ledger");
         server.set_up();
         server
+    }
+
+    /// Another server that follows this one, under this name.
+    pub fn standby(&self, name: &str) -> Self {
+        let standby = Self::new(self.bin.clone(), name);
+        let from = format!(
+            "host={} port={} user=owner application_name={name}",
+            self.directory.display(),
+            self.port
+        );
+        let data = standby.data();
+        let data = data.to_str().unwrap();
+        standby.run(
+            "pg_basebackup",
+            &["-D", data, "-d", &from, "-R", "-X", "stream", "-c", "fast"],
+        );
+        standby.up("");
+        standby
+    }
+
+    /// It follows nobody any more, and is written to.
+    pub fn promote(&self) {
+        let data = self.data();
+        let data = data.to_str().unwrap();
+        self.run("pg_ctl", &["-D", data, "-w", "-t", "60", "promote"]);
+    }
+
+    /// Starts it at the address of another one, which is down.
+    pub fn up_as(&self, other: &Self) {
+        self.up_at(other.port, &other.directory, "");
     }
 
     fn data(&self) -> PathBuf {
@@ -157,10 +188,13 @@ impl Server {
 
     /// Starts it, with more options.
     pub fn up(&self, options: &str) {
+        self.up_at(self.port, &self.directory, options);
+    }
+
+    fn up_at(&self, port: u16, socket: &Path, options: &str) {
         let options = format!(
-            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={} -c shared_buffers=16MB {options}",
-            self.port,
-            self.directory.display()
+            "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={} -c shared_buffers=16MB {options}",
+            socket.display()
         );
         let (data, log) = (self.data(), self.directory.join("log"));
         let (data, log) = (data.to_str().unwrap(), log.to_str().unwrap());
@@ -170,6 +204,7 @@ impl Server {
                 "-D", data, "-l", log, "-o", &options, "-w", "-t", "60", "start",
             ],
         );
+        self.is_up.store(true, Ordering::SeqCst);
     }
 
     /// Stops it: `fast`, or `immediate`, which is a crash.
@@ -188,6 +223,7 @@ impl Server {
                 "stop",
             ],
         );
+        self.is_up.store(false, Ordering::SeqCst);
     }
 
     /// As the owner.
@@ -219,8 +255,8 @@ impl Server {
         self.psql("ledger", include_str!("../../postgres/setup.sql"));
         self.psql(
             "ledger",
-            "CREATE ROLE writer LOGIN PASSWORD 'right' IN ROLE odometry_writer; \
-             CREATE ROLE reader LOGIN IN ROLE odometry_reader",
+            "CREATE ROLE writer LOGIN PASSWORD 'right' IN ROLE odometry_writer_ledger; \
+             CREATE ROLE reader LOGIN IN ROLE odometry_reader_ledger",
         );
     }
 
@@ -231,6 +267,13 @@ impl Server {
         self.psql("ledger", "SELECT pg_reload_conf()");
         self.down("fast");
         self.up("");
+    }
+
+    /// Waits for a standby of this name from now on, with every commit.
+    pub fn wait_for(&self, standby: &str) {
+        let waits = format!("ALTER SYSTEM SET synchronous_standby_names = '{standby}'");
+        self.psql("postgres", &waits);
+        self.psql("postgres", "SELECT pg_reload_conf()");
     }
 
     /// On its socket.
@@ -250,7 +293,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
+        if !self.is_up.load(Ordering::SeqCst) {
+            // It is down already.
+        } else if !std::thread::panicking() {
             self.down("immediate");
         } else {
             let data = self.data();

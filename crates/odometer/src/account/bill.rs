@@ -166,8 +166,8 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         self.0.remembered.get(d_in)
     }
 
-    /// The bill at this distance. Asks the map, unless the answer is remembered: foreign code, so no lock may be held. What
-    /// cannot be remembered is put into `asked`.
+    /// The bill at this distance. Asks the map, unless the answer is remembered, or in `asked` already: foreign code, so no lock
+    /// may be held. What cannot be remembered is put into `asked`.
     ///
     /// Quotes are rounded as tallies need it, here and nowhere else: whatever is charged, read, written down or restored
     /// has gone through it, and the work for a loss with very many digits is done under no lock.
@@ -180,7 +180,7 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         d_in: &MI::Distance,
         asked: &'a OnceCell<Quote<M::Loss>>,
     ) -> Result<&'a Quote<M::Loss>, LaunchError> {
-        match self.remembered(d_in) {
+        match self.remembered(d_in).or_else(|| asked.get()) {
             Some(quote) => Ok(quote),
             None => {
                 let quote = self.ask(d_in)?;

@@ -2,16 +2,18 @@
 //! staged where all accounts have agreed, under their locks; and waited for when nothing is locked any more.
 
 use std::{
+    any::Any,
     cell::{Cell, OnceCell, RefCell},
+    collections::VecDeque,
     sync::Arc,
 };
 
-use measures::{Metric, Tallied};
+use measures::{ChildLoss, Metric, Tallied};
 
 use crate::{
     account::Account,
     account::ascent::{Kind, Launch, Settled, Terms},
-    account::bill::Bill,
+    account::bill::{Bill, Quote},
     account::journaled::Journaled,
     error::LaunchError,
     journal::{Books, Drafted, Entered, JournalError, Opening, Place, Posting, Record, Settlement},
@@ -27,12 +29,34 @@ pub(crate) struct Drafting<'a> {
     /// What is written down if an account halts.
     halts: RefCell<Vec<(Place, Drafted)>>,
     halted: RefCell<Option<Result<Drafted, JournalError>>>,
-    /// Is whoever settles in a sitting already?
-    sitting: bool,
+    way: Way,
+    /// The prices that were asked for before a sitting, in order.
+    quotes: RefCell<VecDeque<Box<dyn Any>>>,
+}
+
+/// How far a launch goes on this way up.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// Into a sitting of its own, and to the end.
+    Alone,
+    /// To the end, in a sitting that others have entered.
+    Together,
+    /// Up to the sitting: nobody else waits while maps are asked.
+    Before,
+    /// From there on: nothing is asked, and nothing is drafted.
+    Within,
+}
+
+/// What a launch may do when all its postings are there.
+pub(super) enum Ready<'a> {
+    /// Lock: accounts are up to date while this is kept.
+    Now(Option<Entered<'a>>),
+    /// Wait for a sitting.
+    Later,
 }
 
 impl<'a> Drafting<'a> {
-    fn new(books: &'a Books, description: &Arc<Description>, wish: Wish, sitting: bool) -> Self {
+    fn new(books: &'a Books, description: &Arc<Description>, wish: Wish, way: Way) -> Self {
         Self {
             books,
             settlement: Cell::new(Some(Settlement {
@@ -44,8 +68,20 @@ impl<'a> Drafting<'a> {
             draft: RefCell::default(),
             halts: RefCell::default(),
             halted: RefCell::default(),
-            sitting,
+            way,
+            quotes: RefCell::default(),
         }
+    }
+
+    /// What the next account on the way up has asked for before, if it has a price.
+    pub(super) fn asked<L: Clone + 'static>(
+        drafting: Option<&Self>,
+        priced: bool,
+    ) -> OnceCell<Quote<L>> {
+        let drafting = drafting.filter(|drafting| priced && drafting.way == Way::Within);
+        let quote = drafting.and_then(|drafting| drafting.quotes.borrow_mut().pop_front());
+        let quote = quote.and_then(|quote| quote.downcast::<Quote<L>>().ok());
+        quote.map_or_else(OnceCell::new, |quote| OnceCell::from(*quote))
     }
 
     fn post(&self, posting: Posting) {
@@ -56,15 +92,16 @@ impl<'a> Drafting<'a> {
         self.settlement.set(settlement);
     }
 
-    /// All postings are there. Nothing is locked yet: accounts are up to date while the answer is kept.
-    pub(super) fn ready(&self) -> Result<Option<Entered<'a>>, JournalError> {
+    /// All postings are there. Nothing is locked yet.
+    pub(super) fn ready(&self) -> Result<Ready<'a>, JournalError> {
         if let Some(settlement) = self.settlement.take() {
             let draft = self.books.draft(Record::Charge(settlement))?;
             self.draft.replace(Some(draft));
         }
-        match self.sitting {
-            true => Ok(None),
-            false => self.books.enter().map(Some),
+        match self.way {
+            Way::Alone => self.books.enter().map(|sitting| Ready::Now(Some(sitting))),
+            Way::Together | Way::Within => Ok(Ready::Now(None)),
+            Way::Before => Ok(Ready::Later),
         }
     }
 
@@ -140,7 +177,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         wish: Wish,
     ) -> Result<Staged, LaunchError> {
         let settled = match self.journaled() {
-            Some(on) => self.settle_staged(on, bill, (kind, wish), false),
+            Some(on) => {
+                let drafting = Drafting::new(&on.books, bill.description(), wish, Way::Alone);
+                self.settle_staged(bill, kind, &drafting)
+            }
             None => return Err(unattached()),
         };
         settled.map_err(|refusal| refusal.told())
@@ -152,21 +192,26 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         on: &Journaled<MI>,
         launches: Vec<Stageable<'_, MI, R::Child>>,
     ) -> Vec<Result<Staged, LaunchError>> {
-        if on.books.is_shared() {
-            // Maps are asked before others have to wait for this process; the answers are remembered.
-            for (bill, _) in launches.iter().flatten() {
-                let _ = self.settle(bill, Kind::Asked);
-            }
-        }
+        let is_shared = on.books.is_shared();
+        let drafted = |launch: Stageable<'_, MI, R::Child>| {
+            let (bill, wish) = launch?;
+            let draft = |way| Drafting::new(&on.books, bill.description(), wish, way);
+            let drafting = match is_shared {
+                true => self.drafted(bill, draft(Way::Before))?,
+                false => draft(Way::Together),
+            };
+            Ok((bill.clone(), drafting))
+        };
+        let drafted: Vec<Result<_, LaunchError>> = launches.into_iter().map(drafted).collect();
         let sitting = match on.books.enter() {
             Ok(sitting) => sitting,
-            Err(error) => return launches.iter().map(|_| Err(error.clone().into())).collect(),
+            Err(error) => return drafted.iter().map(|_| Err(error.clone().into())).collect(),
         };
-        let stage = |launch: Stageable<'_, MI, R::Child>| {
-            let (bill, wish) = launch?;
-            Ok(self.settle_staged(on, bill, (Kind::Plain, wish), true))
+        let stage = |drafted: Result<(Bill<MI, R::Child>, Drafting<'_>), LaunchError>| {
+            let (bill, drafting) = drafted?;
+            Ok(self.settle_staged(&bill, Kind::Plain, &drafting))
         };
-        let staged: Vec<_> = launches.into_iter().map(stage).collect();
+        let staged: Vec<_> = drafted.into_iter().map(stage).collect();
         drop(sitting);
         let told = |staged: Result<Result<Staged, Box<Refusal>>, LaunchError>| {
             staged?.map_err(|refusal| refusal.told())
@@ -174,16 +219,28 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         staged.into_iter().map(told).collect()
     }
 
+    /// Has everybody's map asked, here and everywhere above, and everything written that is to be staged: all that others need not wait
+    /// for.
+    fn drafted<'a>(
+        &self,
+        bill: &Bill<MI, R::Child>,
+        mut drafting: Drafting<'a>,
+    ) -> Result<Drafting<'a>, LaunchError> {
+        let launch = Launch::drafted(Kind::Plain, &self.label, &drafting);
+        let drafted = self.settle_slowly(bill, &launch, &Cell::new(false));
+        drafted.map_err(|error| *error)?;
+        drafting.way = Way::Within;
+        Ok(drafting)
+    }
+
     fn settle_staged(
         &self,
-        journaled: &Journaled<MI>,
         bill: &Bill<MI, R::Child>,
-        (kind, wish): (Kind, Wish),
-        sitting: bool,
+        kind: Kind,
+        drafting: &Drafting<'_>,
     ) -> Result<Staged, Box<Refusal>> {
-        let drafting = Drafting::new(&journaled.books, bill.description(), wish, sitting);
         let (launch, agreed) = (
-            Launch::drafted(kind, &self.label, &drafting),
+            Launch::drafted(kind, &self.label, drafting),
             Cell::new(false),
         );
         let settled = self.settle_slowly(bill, &launch, &agreed);
@@ -198,7 +255,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         Err(Box::new(Refusal {
             error,
             halted: drafting.halted.take(),
-            books: journaled.books.clone(),
+            books: drafting.books.clone(),
         }))
     }
 
@@ -209,7 +266,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         launch: &Launch<'l>,
         agreed: &Cell<bool>,
     ) -> Settled {
-        let asked = OnceCell::new();
+        let asked = Drafting::asked(launch.drafting, self.cap().is_some());
         self.settle_above(self.demand(bill, launch, &asked)?, agreed)
     }
 
@@ -217,9 +274,16 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     pub(super) fn draft(
         &self,
         drafting: &Drafting<'_>,
-        bill: &Bill<MI, R::Child>,
+        (bill, quote): (&Bill<MI, R::Child>, Option<&Quote<ChildLoss<R>>>),
         may_halt: bool,
     ) -> Result<(), LaunchError> {
+        if drafting.way == Way::Within {
+            return Ok(());
+        }
+        if let (Way::Before, Some(quote)) = (drafting.way, quote) {
+            let quote = Box::new(quote.clone());
+            drafting.quotes.borrow_mut().push_back(quote);
+        }
         let Some(posting) = self.posting(bill)? else {
             return Ok(());
         };

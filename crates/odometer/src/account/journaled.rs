@@ -25,8 +25,11 @@ use crate::{
 /// How many bills of what was written down are kept.
 const MOST_TOLD: usize = 64;
 
+/// What was written down of a launch.
+type Written = (Description, Posted);
+
 /// What was written down, and its bill.
-pub(super) type Told<MI, M> = (Arc<(Description, Posted)>, Bill<MI, M>);
+pub(super) type Told<MI, M> = (Arc<Written>, Bill<MI, M>);
 
 /// What an account on a journal has besides.
 pub(crate) struct Journaled<MI: Metric> {
@@ -111,7 +114,7 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
                 ..Journaled::at(books, place, distances)
             };
             let account = account.on(journaled);
-            account.told(&past)?;
+            account.resume(&past)?;
             Ok(account)
         })?;
         let opened = account.journaled();
@@ -148,7 +151,8 @@ pub(crate) fn stored<X>(
 
 impl<MI: Metric, R: Tallied> Informed for Account<MI, R> {
     fn told(&self, news: &Past) -> Result<(), OpenError> {
-        guarded(|| self.restore(news)).map_err(|_| panicked(self))?
+        let restore = || self.restore(news, |on, launch| self.told_bill(on, launch));
+        guarded(restore).map_err(|_| panicked(self))?
     }
 }
 
@@ -223,8 +227,18 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         self.journaled.as_deref()
     }
 
+    /// Charges all that was charged before it was opened. Equal launches are the same one there, so none is looked for.
+    fn resume(&self, past: &Past) -> Result<(), OpenError> {
+        let restore = || self.restore(past, |on, launch| self.read_bill(on, launch));
+        guarded(restore).map_err(|_| panicked(self))?
+    }
+
     /// Charges what was charged before, to this account only: those above have postings of their own. Nobody is asked.
-    fn restore(&self, past: &Past) -> Result<(), OpenError> {
+    fn restore(
+        &self,
+        past: &Past,
+        bill_of: impl Fn(&Journaled<MI>, &Arc<Written>) -> Result<Bill<MI, R::Child>, OpenError>,
+    ) -> Result<(), OpenError> {
         let Some(journaled) = &self.journaled else {
             return Ok(());
         };
@@ -233,7 +247,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             let bill = match bills.get(&Arc::as_ptr(launch)) {
                 Some(bill) => bill.clone(),
                 None => {
-                    let bill = self.told_bill(journaled, launch)?;
+                    let bill = bill_of(journaled, launch)?;
                     bills.insert(Arc::as_ptr(launch), bill.clone());
                     bill
                 }
@@ -251,21 +265,29 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     fn told_bill(
         &self,
         journaled: &Journaled<MI>,
-        launch: &Arc<(Description, Posted)>,
+        launch: &Arc<Written>,
     ) -> Result<Bill<MI, R::Child>, OpenError> {
         let known = |(other, _): &&Told<MI, R::Child>| other == launch;
         if let Some((_, bill)) = lock(&self.told).iter().find(known) {
             return Ok(bill.clone());
         }
-        let (description, posted) = &**launch;
-        let at = (&*journaled.distances, &journaled.books);
-        let bill = Bill::recorded(description, &self.measure, at, posted)?;
+        let bill = self.read_bill(journaled, launch)?;
         let mut told = lock(&self.told);
         if told.len() == MOST_TOLD {
             told.pop_front();
         }
         told.push_back((Arc::clone(launch), bill.clone()));
         Ok(bill)
+    }
+
+    fn read_bill(
+        &self,
+        journaled: &Journaled<MI>,
+        launch: &Written,
+    ) -> Result<Bill<MI, R::Child>, OpenError> {
+        let (description, posted) = launch;
+        let at = (&*journaled.distances, &journaled.books);
+        Ok(Bill::recorded(description, &self.measure, at, posted)?)
     }
 
     fn restore_run(&self, bill: &Bill<MI, R::Child>, count: u64) -> Result<(), OpenError> {

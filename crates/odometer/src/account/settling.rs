@@ -22,7 +22,7 @@ use crate::{
     account::ascent::{Below, Kind, Launch, Locked, Settled, Terms},
     account::bill::{Asked, Bill, Quote},
     account::contained::Contained,
-    account::durable::Drafting,
+    account::durable::{Drafting, Ready},
     account::planning::{Copies, PlannedParent},
     account::refusing::Refused,
     account::tallies::Next,
@@ -179,21 +179,28 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         demand: Demand<'_, 'l, MI, R>,
         below: &dyn Below,
     ) -> Settled {
-        let Demand { bill, launch, .. } = demand;
+        let Demand {
+            bill,
+            quote,
+            launch,
+            ..
+        } = demand;
         let level = Level {
             account: self,
             demand,
             below,
         };
         if let Some(drafting) = launch.drafting {
-            self.draft(drafting, bill, launch.may_halt())?;
+            self.draft(drafting, (bill, quote), launch.may_halt())?;
         }
         if let Some(parent) = &self.parent {
             return parent.settle(bill, launch, &level);
         }
-        let sitting = match launch.drafting {
-            Some(drafting) => drafting.ready().map_err(LaunchError::from)?,
-            None => None,
+        let sitting = match launch.drafting.map(Drafting::ready).transpose() {
+            Ok(Some(Ready::Later)) => return Ok(()),
+            Ok(Some(Ready::Now(sitting))) => sitting,
+            Ok(None) => None,
+            Err(error) => return Err(Box::new(error.into())),
         };
         let all_agreed = &mut |mut below: Locked<'_>| {
             // The last step that can fail.
@@ -292,7 +299,7 @@ impl<MI: Metric, R: Tallied> Payer<MI, R::Child> for Account<MI, R> {
         launch: &Launch<'a>,
         below: &dyn Below,
     ) -> Settled {
-        let asked = OnceCell::new();
+        let asked = Drafting::asked(launch.drafting, self.cap.is_some());
         let demand = Demand {
             bill,
             quote: self.quote(bill, &asked)?,
