@@ -27,30 +27,17 @@ fn by_slope<N: Count>(a: &Corner<N>, b: &Corner<N>) -> Ordering {
 pub(crate) struct Chain<N>(Vec<Corner<N>>);
 
 impl<N: Count> Chain<N> {
-    /// One view: accept it or not. A view that is impossible under the first input is never worth accepting.
-    fn leaf(x: &N, y: &N) -> Self {
-        if *y == N::default() {
-            return Self(vec![]);
-        }
-        Self(vec![Corner::new(x.clone(), y.clone())])
-    }
-
-    fn sum<'a>(chains: impl Iterator<Item = &'a Self>) -> Self
-    where
-        N: 'a,
-    {
-        let mut all: Vec<&Corner<N>> = chains.flat_map(|chain| &chain.0).collect();
-        all.sort_by(|a, b| by_slope(a, b));
-        let mut steps: Vec<Corner<N>> = Vec::with_capacity(all.len());
-        for step in all {
-            match steps.last_mut() {
-                Some(last) if by_slope(last, step) == Ordering::Equal => {
-                    last.x += &step.x;
-                    last.y += &step.y;
-                }
-                _ => steps.push(step.clone()),
+    /// The chain with all these steps.
+    fn sum(mut steps: Vec<Corner<N>>) -> Self {
+        steps.sort_by(by_slope);
+        steps.dedup_by(|step, last| {
+            let equal = by_slope(last, step) == Ordering::Equal;
+            if equal {
+                last.x += &step.x;
+                last.y += &step.y;
             }
-        }
+            equal
+        });
         Self(steps)
     }
 
@@ -99,6 +86,12 @@ fn root_chain<Q, A, N: Count>(graph: &Graph<Q, A>, counts: &[[N; 2]], over: usiz
     // Who asks for a chain last is the parent of the least number.
     let mut first_parent = vec![0; graph.nodes.len()];
     let children = |at: usize| graph.nodes[at].edges.iter().flat_map(|edge| &edge.to);
+    // One view: accept it or not. A view that is impossible under the first input is never worth accepting.
+    let view = |at: usize| {
+        let [x, y] = [&counts[at][1 - over], &counts[at][over]];
+        (*y != N::default()).then(|| Corner::new(x.clone(), y.clone()))
+    };
+    let is_leaf = |at: usize| graph.nodes[at].edges.is_empty();
     for at in (0..graph.nodes.len()).rev() {
         for (_, child) in children(at) {
             first_parent[*child] = at;
@@ -106,16 +99,24 @@ fn root_chain<Q, A, N: Count>(graph: &Graph<Q, A>, counts: &[[N; 2]], over: usiz
     }
     for at in (0..graph.nodes.len()).rev() {
         let asked = graph.nodes[at].edges.iter().map(|edge| {
-            let answers = edge.to.iter().map(|(_, child)| &chains[*child]);
-            Chain::sum(answers)
+            let mut steps = Vec::with_capacity(edge.to.len());
+            for (_, child) in &edge.to {
+                match is_leaf(*child) {
+                    true => steps.extend(view(*child)),
+                    false => steps.extend_from_slice(&chains[*child].0),
+                }
+            }
+            Chain::sum(steps)
         });
-        let best = asked.reduce(Chain::hull);
-        chains[at] = best.unwrap_or_else(|| Chain::leaf(&counts[at][1 - over], &counts[at][over]));
+        chains[at] = asked.reduce(Chain::hull).unwrap_or_default();
         for (_, child) in children(at).filter(|(_, child)| first_parent[*child] == at) {
             chains[*child] = Chain(vec![]);
         }
     }
-    chains.swap_remove(0)
+    match is_leaf(0) {
+        true => Chain(view(0).into_iter().collect()),
+        false => chains.swap_remove(0),
+    }
 }
 
 #[cfg(test)]
@@ -130,7 +131,7 @@ mod tests {
     fn sum_merges_by_slope() {
         let a = chain(&[(0, 1), (1, 2), (4, 1)]);
         let b = chain(&[(2, 4), (3, 1)]);
-        let sum = Chain::sum([&a, &b].into_iter());
+        let sum = Chain::sum([a.0, b.0].concat());
         assert_eq!(sum, chain(&[(0, 1), (3, 6), (3, 1), (4, 1)]));
     }
 

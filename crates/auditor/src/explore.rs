@@ -5,8 +5,6 @@
 //! masses of the leaves are kept: the probability of a history is the sum over its continuations under any one way to go
 //! on.
 
-use std::collections::BTreeMap;
-
 use dashu_ratio::RBig;
 use queryable::{
     AskError, Exchange, Root,
@@ -14,13 +12,18 @@ use queryable::{
 };
 
 use crate::{
+    answers::Answers,
     error::AuditError,
-    limits::{Limits, Memory, Meter, heap},
+    limits::{Limits, Memory, Meter},
+    mass::Mass,
     progress::Progress,
     rerun::{Path, Reruns},
     system::{History, Input, Seat, System},
     weigh,
 };
+
+/// How many runs are counted together, so that threads do not wait for one another.
+const COUNTED: u64 = 64;
 
 /// What came back: errors, halts and panics are answers.
 pub(crate) type Heard<A> = Result<A, AskError>;
@@ -39,14 +42,14 @@ pub(crate) struct Node<Q, A> {
     pub(crate) part: usize,
     pub(crate) edges: Vec<Edge<Q, A>>,
     /// The mass of the runs that end here.
-    pub(crate) mass: RBig,
+    pub(crate) mass: Mass,
     expanded: bool,
 }
 
 /// A query, and where its answers lead.
 pub(crate) struct Edge<Q, A> {
     pub(crate) query: Q,
-    pub(crate) to: BTreeMap<Heard<A>, usize>,
+    pub(crate) to: Answers<A>,
     /// The mass of outcomes that were not enumerated while answering.
     pub(crate) missing: RBig,
 }
@@ -68,7 +71,7 @@ impl<Q, A> Tree<Q, A> {
         self.nodes.push(Node {
             part: 0,
             edges: Vec::new(),
-            mass: RBig::ZERO,
+            mass: Mass::ZERO,
             expanded: false,
         });
         self.nodes.len() - 1
@@ -76,27 +79,26 @@ impl<Q, A> Tree<Q, A> {
 }
 
 /// A query on the current path.
-struct Ask<A> {
+struct Ask {
     node: usize,
     choice: usize,
     /// How many coins were drawn before it.
     coins_before: usize,
-    answer: Heard<A>,
     child: usize,
 }
 
 /// What is known of a draw on the current path, besides its branching.
 struct Draw {
-    visited: RBig,
+    visited: Mass,
     /// The probability of getting to this draw.
-    reached: RBig,
+    reached: Mass,
 }
 
 impl Draw {
-    /// Besides itself: the branch, in the path, in the script and on the tape. The same when it goes as when it came: so
-    /// what was visited does not count.
+    /// Besides itself: the branch, in a list with room for as many again. The same when it goes as when it came: so what
+    /// was visited does not count.
     fn weight(&self) -> usize {
-        size_of::<Self>() + 4 * size_of::<Branch>() + heap(&self.reached)
+        size_of::<Self>() + 2 * size_of::<Branch>() + self.reached.heap()
     }
 }
 
@@ -118,7 +120,9 @@ struct Explorer<'a, B, O, Q, A> {
     limits: Limits,
     meter: Meter<'a>,
     tree: Tree<Q, A>,
-    asks: Vec<Ask<A>>,
+    asks: Vec<Ask>,
+    /// What was asked and answered in the last run.
+    history: Vec<Exchange<Q, A>>,
     branches: Vec<Branch>,
     draws: Vec<Draw>,
     /// Whether the last of these draws has a new choice in the next run.
@@ -158,6 +162,7 @@ where
         meter: Meter::new(memory),
         tree,
         asks: Vec::new(),
+        history: Vec::new(),
         branches: Vec::new(),
         draws: Vec::new(),
         diverted: false,
@@ -170,8 +175,10 @@ where
             let limit = limits.runs;
             return Err(AuditError::TooManyRuns { limit });
         }
-        explorer.run(&script, fresh_from)?;
-        progress.count(1);
+        explorer.run(script, fresh_from)?;
+        if explorer.tree.runs.is_multiple_of(COUNTED) {
+            progress.count(COUNTED);
+        }
         match explorer.advance()? {
             Some((next, fresh)) => (script, fresh_from) = (next, fresh),
             None => {
@@ -198,10 +205,16 @@ where
     O: Fn(&[Exchange<Q, A>]) -> Offer<Q>,
 {
     /// One run. The asks before number `fresh_from` must be answered as they were in the last run.
-    fn run(&mut self, script: &Script, fresh_from: usize) -> Result<(), AuditError> {
-        let mut seat = Seat::take(self.build, self.input, &Root::scripted(script));
-        let mut round = 0;
+    fn run(&mut self, script: Script, fresh_from: usize) -> Result<(), AuditError> {
+        let mut seat = Seat::take(self.build, self.input, &Root::scripted(&script));
+        for (round, known) in self.history[..fresh_from].iter().enumerate() {
+            if seat.ask(known.query.clone()) != known.answer {
+                return Err(AuditError::HiddenRandomness { round });
+            }
+        }
+        self.history.truncate(fresh_from);
         let leaf = loop {
+            let round = self.history.len();
             let node = match round {
                 0 => 0,
                 _ => self.asks[round - 1].child,
@@ -214,40 +227,28 @@ where
                     node,
                     choice: 0,
                     coins_before: script.drawn(),
-                    answer: Err(AskError::Halted),
                     child: 0,
                 });
             }
-            let ask = &mut self.asks[round];
-            let edge = &mut self.tree.nodes[node].edges[ask.choice];
-            let answer = seat.ask(edge.query.clone());
-            if round < fresh_from {
-                if answer != ask.answer {
-                    return Err(AuditError::HiddenRandomness { round });
-                }
-            } else {
-                let child = match edge.to.get_key_value(&answer) {
-                    Some((known, child)) if *known == answer => *child,
-                    Some(_) => return Err(AuditError::CoarseOrder { round }),
-                    None => {
-                        let choice = ask.choice;
-                        self.add_child(node, choice, answer.clone())?
-                    }
-                };
-                let ask = &mut self.asks[round];
-                (ask.answer, ask.child) = (answer, child);
-            }
-            round += 1;
+            let choice = self.asks[round].choice;
+            let edge = &self.tree.nodes[node].edges[choice];
+            let query = edge.query.clone();
+            let answer = seat.ask(query.clone());
+            self.asks[round].child = match edge.to.get(&answer, round)? {
+                Some(child) => child,
+                None => self.add_child(node, choice, answer.clone())?,
+            };
+            self.history.push(Exchange { query, answer });
         };
         seat.leave()?;
-        check_fault(script)?;
+        check_fault(&script)?;
         let mass = self.take_in(script.end())?;
         let leaf = &mut self.tree.nodes[leaf].mass;
         if leaf.is_zero() {
             // It is kept in the tree, in the graph and as a count, and may be in a chain of either direction.
-            self.meter.take(5 * heap(&mass))?;
+            self.meter.take(5 * mass.heap())?;
         }
-        *leaf += mass;
+        leaf.add(&mass);
         self.keep_path()?;
         self.tree.runs += 1;
         Ok(())
@@ -261,22 +262,16 @@ where
     ) -> Result<usize, AuditError> {
         let child = self.tree.add_node();
         let to = &mut self.tree.nodes[node].edges[choice].to;
-        let weight = weigh::node::<Q, A>() + weigh::answer::<A>(to.is_empty());
+        let weight = weigh::node::<Q, A>() + weigh::answer::<A>(to.len());
         to.insert(answer, child);
         self.meter.take(weight)?;
         Ok(child)
     }
 
     fn keep_path(&mut self) -> Result<(), AuditError> {
-        let (tree, asks, branches) = (&self.tree, &self.asks, &self.branches);
-        self.reruns.offer(&mut self.meter, tree.runs, || Path {
-            rounds: asks
-                .iter()
-                .map(|ask| {
-                    let query = tree.nodes[ask.node].edges[ask.choice].query.clone();
-                    (query, ask.answer.clone())
-                })
-                .collect(),
+        let (history, branches) = (&self.history, &self.branches);
+        self.reruns.offer(&mut self.meter, self.tree.runs, || Path {
+            history: history.clone(),
             branches: branches.clone(),
         })
     }
@@ -285,16 +280,9 @@ where
     /// the other input may never come here.
     fn expand(&mut self, node: usize) -> Result<bool, AuditError> {
         if !self.tree.nodes[node].expanded {
-            let history: Vec<Exchange<Q, A>> = self
-                .asks
-                .iter()
-                .map(|ask| Exchange {
-                    query: self.tree.nodes[ask.node].edges[ask.choice].query.clone(),
-                    answer: ask.answer.clone(),
-                })
-                .collect();
-            let offer = (self.offer)(&history);
-            if (self.offer)(&history) != offer {
+            let history = &self.history;
+            let offer = (self.offer)(history);
+            if (self.offer)(history) != offer {
                 let round = history.len();
                 return Err(AuditError::OffersChanged { round });
             }
@@ -306,7 +294,7 @@ where
             this.part = offer.part;
             let edge = |query| Edge {
                 query,
-                to: BTreeMap::new(),
+                to: Answers::new(),
                 missing: RBig::ZERO,
             };
             this.edges = offer.queries.into_iter().map(edge).collect();
@@ -315,18 +303,19 @@ where
     }
 
     /// Takes in what a run drew past the replayed prefix; returns the probability of the run.
-    fn take_in(&mut self, branches: Vec<Branch>) -> Result<RBig, AuditError> {
+    fn take_in(&mut self, branches: Vec<Branch>) -> Result<Mass, AuditError> {
         let known = self.draws.len();
         self.branches = branches;
         if std::mem::take(&mut self.diverted) {
             // Only now is the probability of the new choice known.
-            self.draws[known - 1].visited += self.branches[known - 1].probability.as_rational();
+            let probability = Mass::from(self.branches[known - 1].probability.as_rational());
+            self.draws[known - 1].visited.add(&probability);
         }
         for at in known..self.branches.len() {
             let reached = self.through(at);
             let branch = &self.branches[at];
             if !branch.missing.is_zero() {
-                let missing = &reached * branch.missing.as_rational();
+                let missing = reached.to_rational() * branch.missing.as_rational();
                 match self.asks.iter().rev().find(|ask| ask.coins_before <= at) {
                     Some(ask) => {
                         self.tree.nodes[ask.node].edges[ask.choice].missing += missing;
@@ -334,7 +323,7 @@ where
                     None => self.tree.missing += missing,
                 }
             }
-            let visited = branch.probability.as_rational().clone();
+            let visited = Mass::from(branch.probability.as_rational());
             let draw = Draw { visited, reached };
             self.meter.take(draw.weight())?;
             self.draws.push(draw);
@@ -343,11 +332,12 @@ where
     }
 
     /// The probability of the first `count` outcomes of the current path.
-    fn through(&self, count: usize) -> RBig {
+    fn through(&self, count: usize) -> Mass {
         match count {
-            0 => RBig::ONE,
+            0 => Mass::ONE,
             _ => {
-                &self.draws[count - 1].reached * self.branches[count - 1].probability.as_rational()
+                let probability = self.branches[count - 1].probability.as_rational();
+                self.draws[count - 1].reached.times(probability)
             }
         }
     }
@@ -386,11 +376,12 @@ where
         let (Some(branch), Some(draw)) = (self.branches.last(), self.draws.last()) else {
             return Ok(());
         };
-        let sum = &draw.visited + branch.missing.as_rational();
-        if sum != RBig::ONE {
+        let mut sum = draw.visited.clone();
+        sum.add(&Mass::from(branch.missing.as_rational()));
+        if !sum.is_one() {
             return Err(AuditError::NotNormalized {
                 draw: self.branches.len() - 1,
-                sum,
+                sum: sum.to_rational(),
             });
         }
         Ok(())

@@ -7,7 +7,7 @@ use dashu_base::{Gcd, UnsignedAbs};
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 
-use crate::{error::AuditError, explore::Heard};
+use crate::{error::AuditError, explore::Heard, mass::Mass};
 
 /// A history, or several that are worth the same.
 pub(crate) struct Node<Q, A> {
@@ -69,26 +69,17 @@ impl<Q, A> Graph<Q, A> {
     /// A graph with these masses at its leaves; the masses of the other nodes follow.
     pub(crate) fn with_leaves(
         nodes: Vec<Node<Q, A>>,
-        leaves: Vec<[RBig; 2]>,
+        leaves: Vec<[Mass; 2]>,
     ) -> Result<Self, AuditError> {
-        let denominator = leaves.iter().flatten().fold(UBig::ONE, |lcm, mass| {
-            let den = mass.denominator();
-            let common = (&lcm).gcd(den);
-            lcm * (den / common)
-        });
-        let scaled = |mass: &RBig| {
-            let num = mass.numerator().clone().unsigned_abs();
-            num * (&denominator / mass.denominator())
-        };
-        let big: Vec<[UBig; 2]> = leaves
-            .iter()
-            .map(|[zero, one]| [scaled(zero), scaled(one)])
-            .collect();
         let missing = worst_missing(&nodes);
         let truncated = missing.iter().any(|mass| !mass.is_zero());
-        let counts = match u64::try_from(denominator.clone()) {
-            Ok(_) => Counts::Small(fill_up(&nodes, big.iter().map(small).collect(), truncated)?),
-            Err(_) => Counts::Big(fill_up(&nodes, big, truncated)?),
+        let (denominator, counts) = match in_words(&leaves) {
+            Some((denominator, counts)) => (denominator.into(), Counts::Small(counts)),
+            None => in_lowest_terms(&leaves),
+        };
+        let counts = match counts {
+            Counts::Small(counts) => Counts::Small(fill_up(&nodes, counts, truncated)?),
+            Counts::Big(counts) => Counts::Big(fill_up(&nodes, counts, truncated)?),
         };
         let masses = Masses {
             denominator,
@@ -182,6 +173,53 @@ impl<Q, A> Graph<Q, A> {
     pub(crate) fn is_truncated(&self) -> bool {
         self.missing.iter().any(|mass| !mass.is_zero())
     }
+}
+
+/// These masses over one denominator, if words hold all that comes up.
+fn in_words(leaves: &[[Mass; 2]]) -> Option<(u64, Vec<[u64; 2]>)> {
+    let mut denominator = 1u64;
+    for mass in leaves.iter().flatten() {
+        let Mass::Small(_, own) = mass else {
+            return None;
+        };
+        if !denominator.is_multiple_of(*own) {
+            denominator = denominator.checked_mul(own / denominator.gcd(*own))?;
+        }
+    }
+    let count = |mass: &Mass| match mass {
+        Mass::Small(numerator, own) => numerator.checked_mul(denominator / own),
+        Mass::Big(_) => None,
+    };
+    let counts = leaves
+        .iter()
+        .map(|[zero, one]| Some([count(zero)?, count(one)?]));
+    Some((denominator, counts.collect::<Option<_>>()?))
+}
+
+/// These masses over the least common denominator.
+fn in_lowest_terms(leaves: &[[Mass; 2]]) -> (UBig, Counts) {
+    let leaves: Vec<[RBig; 2]> = leaves
+        .iter()
+        .map(|[zero, one]| [zero.to_rational(), one.to_rational()])
+        .collect();
+    let denominator = leaves.iter().flatten().fold(UBig::ONE, |lcm, mass| {
+        let den = mass.denominator();
+        let common = (&lcm).gcd(den);
+        lcm * (den / common)
+    });
+    let scaled = |mass: &RBig| {
+        let num = mass.numerator().clone().unsigned_abs();
+        num * (&denominator / mass.denominator())
+    };
+    let big: Vec<[UBig; 2]> = leaves
+        .iter()
+        .map(|[zero, one]| [scaled(zero), scaled(one)])
+        .collect();
+    let counts = match u64::try_from(&denominator) {
+        Ok(_) => Counts::Small(big.iter().map(small).collect()),
+        Err(_) => Counts::Big(big),
+    };
+    (denominator, counts)
 }
 
 /// Fits, because no mass is above one.
@@ -305,13 +343,14 @@ mod tests {
             to: vec![(Ok(()), usize::from(query) + 1)],
             missing: [part(missing), part(missing)],
         };
-        let leaf = |edges| Node { part: 0, edges };
+        let node = |edges| Node { part: 0, edges };
         let nodes = vec![
-            leaf(vec![edge(0, 0), edge(1, missing)]),
-            leaf(vec![]),
-            leaf(vec![]),
+            node(vec![edge(0, 0), edge(1, missing)]),
+            node(vec![]),
+            node(vec![]),
         ];
-        let leaves = [0, masses[0], masses[1]].map(|n| [part(n), part(n)]);
+        let leaf = |n| Mass::from(&part(n));
+        let leaves = [0, masses[0], masses[1]].map(|n| [leaf(n), leaf(n)]);
         Graph::with_leaves(nodes, leaves.to_vec())
     }
 

@@ -1,14 +1,14 @@
 //! Joins the trees of both inputs into one graph. A history that is possible under one input only has mass zero under
 //! the other.
 
-use std::collections::BTreeMap;
-
 use dashu_ratio::RBig;
 
 use crate::{
+    answers::{self, Answers},
     error::AuditError,
-    explore::{Edge as HalfEdge, Heard, Node as HalfNode, Tree},
+    explore::{Edge as HalfEdge, Node as HalfNode, Tree},
     graph::{Edge, Graph, Node},
+    mass::Mass,
 };
 
 pub(crate) fn join<Q: PartialEq, A: Ord>(
@@ -38,7 +38,7 @@ pub(crate) fn join<Q: PartialEq, A: Ord>(
 struct Join<Q, A> {
     halves: [Vec<Option<HalfNode<Q, A>>>; 2],
     nodes: Vec<Node<Q, A>>,
-    leaves: Vec<[RBig; 2]>,
+    leaves: Vec<[Mass; 2]>,
     /// Where each node comes from in the two trees, and its depth.
     origins: Vec<([Option<usize>; 2], usize)>,
 }
@@ -49,7 +49,7 @@ impl<Q: PartialEq, A: Ord> Join<Q, A> {
             part: 0,
             edges: vec![],
         });
-        self.leaves.push([RBig::ZERO, RBig::ZERO]);
+        self.leaves.push([Mass::ZERO, Mass::ZERO]);
         self.origins.push((at, depth));
         self.nodes.len() - 1
     }
@@ -86,22 +86,16 @@ impl<Q: PartialEq, A: Ord> Join<Q, A> {
         halves: [Option<HalfEdge<Q, A>>; 2],
         depth: usize,
     ) -> Result<Option<Edge<Q, A>>, AuditError> {
-        let mut to: BTreeMap<Heard<A>, [Option<usize>; 2]> = BTreeMap::new();
+        let mut to = [Answers::new(), Answers::new()];
         let mut missing = [RBig::ZERO, RBig::ZERO];
         let mut query = None;
         for (input, half) in halves.into_iter().enumerate() {
             let Some(half) = half else { continue };
             query = Some(half.query);
             missing[input] = half.missing;
-            for (answer, child) in half.to {
-                if let Some((known, _)) = to.get_key_value(&answer)
-                    && *known != answer
-                {
-                    return Err(AuditError::CoarseOrder { round: depth });
-                }
-                to.entry(answer).or_default()[input] = Some(child);
-            }
+            to[input] = half.to;
         }
+        let to = answers::join(to, depth)?;
         let to = to
             .into_iter()
             .map(|(answer, at)| (answer, self.place(at, depth + 1)))

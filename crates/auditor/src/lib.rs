@@ -64,6 +64,7 @@
 pub mod adversary;
 pub mod simulate;
 
+mod answers;
 mod attack;
 mod audit;
 mod chain;
@@ -77,6 +78,7 @@ mod factor;
 mod graph;
 mod join;
 mod limits;
+mod mass;
 mod measurement;
 mod merge;
 mod printed;

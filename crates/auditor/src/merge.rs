@@ -27,6 +27,7 @@ use crate::{
     explore::Heard,
     graph::{Edge, Graph, Node},
     limits::Memory,
+    mass::Mass,
     weigh,
 };
 
@@ -277,14 +278,14 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Walk<'_, Q, A> {
         let nodes = (0..total)
             .map(|at| self.combined(at, &sizes, &weights))
             .collect();
-        let mut leaves = vec![[RBig::ZERO, RBig::ZERO]; total];
+        let mut leaves = vec![[Mass::ZERO, Mass::ZERO]; total];
         for (at, node) in &self.leaves {
             let number: usize = at
                 .iter()
                 .zip(&weights)
                 .map(|(at, weight)| at * weight)
                 .sum();
-            leaves[number] = [0, 1].map(|input| self.ordered.masses.of(*node, input));
+            leaves[number] = [0, 1].map(|input| Mass::from(&self.ordered.masses.of(*node, input)));
         }
         let mut graph = Graph::with_leaves(nodes, leaves)?;
         graph.merged = true;

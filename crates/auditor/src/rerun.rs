@@ -2,26 +2,26 @@
 //! else made it: only another run with the same coins and queries can tell.
 
 use queryable::{
-    AskError, Root,
+    AskError, Exchange, Root,
     coins::{Branch, Script},
 };
 
 use crate::{
     error::AuditError,
-    explore::{Heard, check_fault},
+    explore::check_fault,
     limits::{Limits, Meter},
     system::{Input, Seat, System},
 };
 
 /// A complete run: what was asked and answered, and what was drawn.
 pub(crate) struct Path<Q, A> {
-    pub(crate) rounds: Vec<(Q, Heard<A>)>,
+    pub(crate) history: Vec<Exchange<Q, A>>,
     pub(crate) branches: Vec<Branch>,
 }
 
 impl<Q, A> Path<Q, A> {
     fn weight(&self) -> usize {
-        self.rounds.len() * size_of::<(Q, Heard<A>)>() + self.branches.len() * size_of::<Branch>()
+        self.history.len() * size_of::<Exchange<Q, A>>() + self.branches.len() * size_of::<Branch>()
     }
 }
 
@@ -110,7 +110,7 @@ where
 {
     let script = limits.applied(Script::replay(path.branches.clone()));
     let mut seat = Seat::take(build, input, &Root::scripted(&script));
-    for (round, (query, answer)) in path.rounds.iter().enumerate() {
+    for (round, Exchange { query, answer }) in path.history.iter().enumerate() {
         if seat.ask(query.clone()) != *answer {
             return Err(AuditError::HiddenRandomness { round });
         }
@@ -118,7 +118,7 @@ where
     seat.leave()?;
     check_fault(&script)?;
     if script.drawn() != path.branches.len() {
-        let round = path.rounds.len().saturating_sub(1);
+        let round = path.history.len().saturating_sub(1);
         return Err(AuditError::HiddenRandomness { round });
     }
     Ok(())

@@ -24,8 +24,9 @@ pub(crate) fn edge<Q, A>() -> usize {
     size_of::<explore::Edge<Q, A>>() + size_of::<graph::Edge<Q, A>>()
 }
 
-/// An answer. The first one pays for a whole node of the search tree, with room for eleven.
-pub(crate) fn answer<A>(first: bool) -> usize {
+/// One more answer, after so many, in the tree and in the graph. The first pays for a list with room for four; otherwise
+/// there is room for as many again.
+pub(crate) fn answer<A>(before: usize) -> usize {
     let entry = size_of::<(Heard<A>, usize)>();
-    entry * if first { 12 } else { 3 }
+    entry * if before == 0 { 5 } else { 3 }
 }

@@ -98,6 +98,72 @@ fn a_script_is_replayed_and_reported() {
 }
 
 #[test]
+fn a_run_that_ends_hands_on_its_draws_whoever_is_left() {
+    let run = |script: &Script| {
+        let q = Root::scripted(script).spawn(draws(Uniform::below(3).unwrap()));
+        let q = q.unwrap();
+        assert!([q.ask(()), q.ask(()), q.ask(())].iter().all(Result::is_ok));
+        q
+    };
+    let first = Script::new(vec![2, 0]);
+    drop(run(&first));
+    let branches = first.branches();
+    for script in [
+        Script::replay(branches.clone()),
+        Script::replay(branches[..2].to_vec()),
+        Script::divert(branches.clone()).unwrap(),
+        Script::divert(branches[..2].to_vec()).unwrap(),
+    ] {
+        let left = run(&script);
+        let (other, drawn) = (script.clone(), script.branches());
+        assert_eq!((drawn.len(), script.fault()), (3, None));
+        assert_eq!(script.end(), drawn);
+        assert!(left.ask(()).is_err(), "the run is over");
+        drop(left);
+        // What had been handed on is gone; what was replayed is known.
+        assert!(drawn.starts_with(&other.end()));
+    }
+}
+
+#[test]
+fn replayed_draws_count_and_are_compared() {
+    let first = Script::new(vec![]);
+    let q = Root::scripted(&first).spawn(draws(bit(1, 3))).unwrap();
+    assert_eq!([q.ask(()), q.ask(())], [Ok(false), Ok(false)]);
+    let branches = first.branches();
+
+    let script = Script::replay(branches.clone()).at_most(1);
+    let q = Root::scripted(&script).spawn(draws(bit(1, 3))).unwrap();
+    assert!(q.ask(()).is_ok() && q.ask(()).is_err());
+    assert_eq!((script.overdrawn(), script.drawn()), (Some(1), 1));
+
+    // Another probability, another number of outcomes, another possible one.
+    let replay = || Script::replay(branches.clone());
+    let others = [
+        ask_once(&replay(), draws(bit(1, 4))),
+        ask_once(&replay(), draws(Uniform::below(3).unwrap())),
+        ask_once(&replay().cut_to(1), draws(bit(1, 3))),
+    ];
+    for fault in others {
+        assert!(fault.is_some_and(|why| why.starts_with("a replay branched differently")));
+    }
+    let mut out_of_range = branches.clone();
+    out_of_range[0].choice = 7;
+    let fault = ask_once(&Script::replay(out_of_range), draws(bit(1, 3)));
+    assert_eq!(fault.unwrap(), "a scripted outcome is out of range");
+}
+
+/// Why the first draw did not fit, if it did not.
+fn ask_once<M>(script: &Script, machine: M) -> Option<String>
+where
+    M: Machine<Query = ()> + 'static,
+    M::Answer: 'static,
+{
+    let q = Root::scripted(script).spawn(machine).unwrap();
+    q.ask(()).err().and_then(|_| script.fault())
+}
+
+#[test]
 fn a_choice_out_of_range_is_a_fault() {
     let script = Script::new(vec![2]);
     let q = Root::scripted(&script).spawn(draws(Bit::fair())).unwrap();

@@ -158,7 +158,8 @@ impl DiscreteGaussian {
     /// Cumulative probabilities of the buckets to 56 digits.
     fn machine_boundaries(&self) -> Vec<Boundary> {
         let rate = self.bucket_rate();
-        let Some(mut step) = Fraction::new(&exp_neg(&rate, 72)) else {
+        let exact = || Fraction::new(&exp_neg(&rate, 72));
+        let Some(mut step) = Fraction::exp_neg(&rate).or_else(exact) else {
             return Vec::new();
         };
         let square = step.mul(step);

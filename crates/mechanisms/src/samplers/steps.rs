@@ -23,6 +23,8 @@ use super::{
 const BUCKETS: u64 = 16;
 /// The table ends where less than `2^-TAIL` is left; there, big integers take over.
 const TAIL: u32 = 18;
+/// About as many cells as a table has for large scales.
+const USUAL: usize = 512;
 
 /// Draws `m` and, if asked, a sign.
 #[derive(Clone)]
@@ -73,13 +75,40 @@ impl Steps {
         (bucket, half.unwrap_or_else(probability))
     }
 
+    /// As [`passing`](Self::passing), in words: nearly as close, much faster, not for every parameter.
+    fn machine_passing(&self) -> Option<(Fraction, Fraction)> {
+        let Decay::Exp { rate } = &self.decay else {
+            return None;
+        };
+        let q = Fraction::exp_neg(rate)?;
+        let bucket = match &self.width {
+            Width::Small(1) => q,
+            width => Fraction::exp_neg(&(rate * RBig::from(width.to_big())))?,
+        };
+        // (q + q^width)/(1 + q) is 1 − (1 − q^width)/(1 + q), which grows with both.
+        let rest = |bucket: u64, q: u64| {
+            let one = 1u128 << 64;
+            ((one - u128::from(bucket)) << 63, one + u128::from(q))
+        };
+        let ((above, below), (above_hi, below_hi)) = (rest(bucket.lo, q.lo), rest(bucket.hi, q.hi));
+        let word = |half: u128| u64::try_from((1u128 << 64).checked_sub(2 * half)?).ok();
+        let half = Fraction {
+            lo: word(above.div_ceil(below))?,
+            hi: word(above_hi / below_hi)?,
+        };
+        Some((bucket, half))
+    }
+
     /// Cumulative probabilities of the cells, to 64 digits, until little is left.
     fn machine_boundaries(&self) -> Vec<Boundary> {
-        let (bucket, half) = self.passing(72);
-        let (Some(ratio), Some(half)) = (Fraction::new(&bucket), Fraction::new(&half)) else {
+        let exact = || {
+            let (bucket, half) = self.passing(72);
+            Some((Fraction::new(&bucket)?, Fraction::new(&half)?))
+        };
+        let Some((ratio, half)) = self.machine_passing().or_else(exact) else {
             return Vec::new();
         };
-        let (mut all, mut left, mut left_half) = (Vec::new(), ratio, half);
+        let (mut all, mut left, mut left_half) = (Vec::with_capacity(USUAL), ratio, half);
         while left.hi >> (64 - TAIL) > 0 || all.is_empty() {
             if self.signed {
                 all.push(left_half.complement());
@@ -161,4 +190,29 @@ impl Steps {
 pub(super) enum Magnitude {
     Small(u128),
     Big(UBig),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samplers::{fraction::tests::encloses, tests::ratio};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn passing_in_words_is_passing(n in 1u64..1 << 30, d in 1u64..1 << 30, width in 1u64..1 << 20, own in any::<bool>()) {
+            for rate in [ratio(n, d), ratio(1, d)] {
+                let steps = Steps::new(Decay::Exp { rate: rate.clone() }, true);
+                let steps = match own {
+                    true => steps,
+                    false => Steps::with_width(steps.decay, steps.rate, true, Width::Small(width)),
+                };
+                let (bucket, half) = steps.passing(120);
+                match steps.machine_passing() {
+                    Some(words) => prop_assert!(encloses(words.0, &bucket) && encloses(words.1, &half)),
+                    None => prop_assert!(rate < ratio(1, 1 << 50)),
+                }
+            }
+        }
+    }
 }

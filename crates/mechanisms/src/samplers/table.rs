@@ -49,9 +49,14 @@ impl Table {
             .take_while(|b| b.lo <= b.hi && b.hi - b.lo < 1 << 32)
             .map(|b| (b.lo >> 32) as u32)
             .collect();
+        let mut below = 0;
         let start = |cell: u32| {
             let first = u64::from(cell << (32 - GUIDE_BITS));
-            words.partition_point(|&w| u64::from(w) + 1 < first) as u16
+            let is_below = |&word: &u32| u64::from(word) + 1 < first;
+            while words.get(below).is_some_and(is_below) {
+                below += 1;
+            }
+            below as u16
         };
         let guide = (0..1 << GUIDE_BITS).map(start).collect();
         Self { words, guide }

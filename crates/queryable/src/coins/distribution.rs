@@ -167,10 +167,12 @@ impl Distribution for Bit {
         self.partition.locate(bits) == 0
     }
 
+    #[inline]
     fn arity(&self) -> usize {
         2
     }
 
+    #[inline]
     fn outcome(&self, index: usize) -> (bool, Probability) {
         match index {
             0 => (false, self.zero.clone()),

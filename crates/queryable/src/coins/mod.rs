@@ -12,6 +12,7 @@ pub mod laws;
 mod probability;
 mod script;
 mod stream;
+mod tape;
 #[cfg(test)]
 mod tests;
 

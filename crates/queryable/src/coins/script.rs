@@ -2,13 +2,12 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use dashu_ratio::RBig;
-
-use super::{distribution::Distribution, probability::Probability};
-use crate::{
-    error::AskError,
-    sync::{Mutex, lock},
+use super::{
+    distribution::Distribution,
+    probability::Probability,
+    tape::{Prefix, Tape},
 };
+use crate::error::AskError;
 
 /// One draw of a scripted run: which outcome was taken, out of how many, how likely it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,60 +36,7 @@ pub struct Branch {
 /// # Ok::<(), odometry::queryable::AskError>(())
 /// ```
 #[derive(Clone)]
-pub struct Script(Arc<Mutex<Tape>>);
-
-struct Tape {
-    /// How many draws there may be.
-    limit: usize,
-    /// How many outcomes of a draw are told apart.
-    outcomes: usize,
-    prefix: Prefix,
-    branches: Vec<Branch>,
-    fault: Option<Cow<'static, str>>,
-    /// Whether the fault is one draw too many.
-    overdrawn: bool,
-}
-
-/// What the first draws are to be.
-enum Prefix {
-    Choices(Vec<usize>),
-    /// What an earlier run drew; this run must branch alike there.
-    Seen {
-        branches: Vec<Branch>,
-        /// The last choice, which may be a new one.
-        last: usize,
-    },
-}
-
-impl Prefix {
-    fn len(&self) -> usize {
-        match self {
-            Self::Choices(choices) => choices.len(),
-            Self::Seen { branches, .. } => branches.len(),
-        }
-    }
-
-    fn choice(&self, at: usize) -> Option<usize> {
-        match self {
-            Self::Choices(choices) => choices.get(at).copied(),
-            Self::Seen { branches, last } if at + 1 == branches.len() => Some(*last),
-            Self::Seen { branches, .. } => branches.get(at).map(|branch| branch.choice),
-        }
-    }
-
-    /// Did this draw branch now as it did then? The probability can be compared only for the same choice.
-    fn fits(&self, at: usize, now: &Branch) -> bool {
-        let Self::Seen { branches, .. } = self else {
-            return true;
-        };
-        branches.get(at).is_none_or(|seen| {
-            let same_choice = seen.choice == now.choice;
-            seen.arity == now.arity
-                && seen.missing == now.missing
-                && (!same_choice || (seen.probability == now.probability && seen.next == now.next))
-        })
-    }
-}
+pub struct Script(Arc<Tape>);
 
 impl Script {
     /// How many draws a run may make, unless [`at_most`](Self::at_most) says otherwise.
@@ -116,14 +62,7 @@ impl Script {
     }
 
     fn with_prefix(prefix: Prefix) -> Self {
-        Self(Arc::new(Mutex::new(Tape {
-            limit: Self::DEFAULT_DRAWS,
-            outcomes: usize::MAX,
-            branches: Vec::with_capacity(prefix.len() + 1),
-            prefix,
-            fault: None,
-            overdrawn: false,
-        })))
+        Self(Arc::new(Tape::new(prefix, Self::DEFAULT_DRAWS)))
     }
 
     /// Allows this many draws. One more is a fault: a machine that draws until it likes the outcome would not end.
@@ -140,7 +79,7 @@ impl Script {
     /// # Ok::<(), odometry::queryable::AskError>(())
     /// ```
     pub fn at_most(self, draws: usize) -> Self {
-        lock(&self.0).limit = draws;
+        self.0.allow(draws);
         self
     }
 
@@ -159,118 +98,48 @@ impl Script {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cut_to(self, outcomes: usize) -> Self {
-        lock(&self.0).outcomes = outcomes.max(1);
+        self.0.cut_to(outcomes);
         self
     }
 
     /// How many draws were allowed, if there were to be more.
     pub fn overdrawn(&self) -> Option<usize> {
-        let tape = lock(&self.0);
-        tape.overdrawn.then_some(tape.limit)
+        self.0.overdrawn()
     }
 
     /// The draws so far.
     pub fn branches(&self) -> Vec<Branch> {
-        lock(&self.0).branches.clone()
+        self.0.branches()
     }
 
     /// Ends the run: all its draws. Whatever is left of it and draws again gets an error.
-    pub fn end(&self) -> Vec<Branch> {
-        let mut tape = lock(&self.0);
-        tape.prefix = Prefix::Choices(Vec::new());
-        tape.fault.get_or_insert(Cow::Borrowed("the run is over"));
-        std::mem::take(&mut tape.branches)
+    pub fn end(self) -> Vec<Branch> {
+        let fresh = self.0.end();
+        let same = self.0.drawn().saturating_sub(fresh.len());
+        let mut branches = match Arc::try_unwrap(self.0) {
+            Ok(tape) => tape.into_same(),
+            // Something of the run is left.
+            Err(shared) => shared.same().to_vec(),
+        };
+        branches.truncate(same);
+        branches.extend(fresh);
+        branches
     }
 
     /// How many draws there were so far.
     pub fn drawn(&self) -> usize {
-        lock(&self.0).branches.len()
+        self.0.drawn()
     }
 
     /// Why the script did not fit, if it did not. A machine cannot hide this by swallowing the error.
     pub fn fault(&self) -> Option<String> {
-        let tape = lock(&self.0);
-        let unused = (tape.branches.len() < tape.prefix.len())
-            .then_some(Cow::Borrowed("the run ended before the script did"));
-        tape.fault.clone().or(unused).map(Cow::into_owned)
+        self.0.fault().map(Cow::into_owned)
     }
 
     pub(super) fn draw<D: Distribution + ?Sized>(
         &self,
         distribution: &D,
     ) -> Result<D::Outcome, AskError> {
-        // The distribution is foreign code: it runs with no lock held.
-        let drawn = self
-            .choose(distribution)
-            .and_then(|(outcome, branch)| self.take_in(branch).map(|()| outcome));
-        drawn
-            .inspect_err(|why| lock(&self.0).fault = Some(why.clone()))
-            .map_err(AskError::Script)
+        self.0.draw(distribution).map_err(AskError::Script)
     }
-
-    fn choose<D: Distribution + ?Sized>(
-        &self,
-        distribution: &D,
-    ) -> Result<(D::Outcome, Branch), Cow<'static, str>> {
-        let all = distribution.arity();
-        let (scripted, outcomes) = self.scripted_choice()?;
-        let arity = all.min(outcomes);
-        let possible = |from: usize| (from..arity).find(|&i| !distribution.outcome(i).1.is_zero());
-        let choice = match scripted {
-            Some(choice) if choice < arity => choice,
-            Some(_) => return Err("a scripted outcome is out of range".into()),
-            None if arity < all => possible(0).ok_or("a draw was cut to impossible outcomes")?,
-            None => possible(0).ok_or("a distribution without a possible outcome")?,
-        };
-        let (outcome, probability) = distribution.outcome(choice);
-        let branch = Branch {
-            choice,
-            probability,
-            arity,
-            missing: match arity < all {
-                true => rest(distribution, arity)?,
-                false => distribution.missing(),
-            },
-            next: possible(choice + 1),
-        };
-        Ok((outcome, branch))
-    }
-
-    /// What is scripted for the next draw, and how many outcomes are told apart.
-    fn scripted_choice(&self) -> Result<(Option<usize>, usize), Cow<'static, str>> {
-        let mut tape = lock(&self.0);
-        match &tape.fault {
-            Some(fault) => Err(fault.clone()),
-            None if tape.branches.len() >= tape.limit => {
-                tape.overdrawn = true;
-                Err("a run drew more often than allowed".into())
-            }
-            None => Ok((tape.prefix.choice(tape.branches.len()), tape.outcomes)),
-        }
-    }
-
-    fn take_in(&self, branch: Branch) -> Result<(), Cow<'static, str>> {
-        let mut tape = lock(&self.0);
-        if !tape.prefix.fits(tape.branches.len(), &branch) {
-            return Err(
-                "a replay branched differently: the run depends on something other than its coins"
-                    .into(),
-            );
-        }
-        if branch.probability.is_zero() {
-            return Err("an impossible outcome was scripted".into());
-        }
-        tape.branches.push(branch);
-        Ok(())
-    }
-}
-
-/// What the first outcomes leave to one. Not the sum of the others: there may be as many as a number can say.
-fn rest<D: Distribution + ?Sized>(
-    distribution: &D,
-    first: usize,
-) -> Result<Probability, Cow<'static, str>> {
-    let kept = (0..first).map(|index| distribution.outcome(index).1.into_rational());
-    let rest = kept.fold(RBig::ONE, |rest, mass| rest - mass);
-    Probability::try_from(rest).map_err(|_| "the probabilities of a draw sum to more than 1".into())
 }

@@ -1,0 +1,105 @@
+//! Where the answers to a query lead.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use crate::{error::AuditError, explore::Heard};
+
+/// More answers than this are kept in a search tree.
+const FEW: usize = 16;
+
+/// Where the answers to a query lead, by the order of the answers. Most queries have few: a list takes less time and
+/// memory than a search tree.
+pub(crate) enum Answers<A> {
+    Few(Vec<(Heard<A>, usize)>),
+    Many(BTreeMap<Heard<A>, usize>),
+}
+
+impl<A: Ord> Answers<A> {
+    pub(crate) fn new() -> Self {
+        Self::Few(Vec::new())
+    }
+
+    /// Where this answer leads, if it is known. `round` is for the error: two answers that are not equal must not be the
+    /// same in their order.
+    pub(crate) fn get(&self, answer: &Heard<A>, round: usize) -> Result<Option<usize>, AuditError> {
+        let found = match self {
+            Self::Few(list) => list
+                .binary_search_by(|(known, _)| known.cmp(answer))
+                .ok()
+                .map(|at| (&list[at].0, list[at].1)),
+            Self::Many(tree) => tree.get_key_value(answer).map(|(known, to)| (known, *to)),
+        };
+        match found {
+            Some((known, _)) if known != answer => Err(AuditError::CoarseOrder { round }),
+            found => Ok(found.map(|(_, to)| to)),
+        }
+    }
+
+    /// Adds an answer that is not known.
+    pub(crate) fn insert(&mut self, answer: Heard<A>, to: usize) {
+        match self {
+            Self::Few(list) if list.len() < FEW => {
+                let at = list.partition_point(|(known, _)| *known < answer);
+                list.insert(at, (answer, to));
+            }
+            Self::Few(list) => {
+                let mut tree: BTreeMap<_, _> = std::mem::take(list).into_iter().collect();
+                tree.insert(answer, to);
+                *self = Self::Many(tree);
+            }
+            Self::Many(tree) => {
+                tree.insert(answer, to);
+            }
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Few(list) => list.len(),
+            Self::Many(tree) => tree.len(),
+        }
+    }
+
+    /// The answers in order.
+    pub(crate) fn into_list(self) -> Vec<(Heard<A>, usize)> {
+        match self {
+            Self::Few(list) => list,
+            Self::Many(tree) => tree.into_iter().collect(),
+        }
+    }
+}
+
+/// An answer, and where it leads under each input.
+pub(crate) type Joined<A> = (Heard<A>, [Option<usize>; 2]);
+
+/// The answers under both inputs, in order.
+pub(crate) fn join<A: Ord>(
+    [zero, one]: [Answers<A>; 2],
+    round: usize,
+) -> Result<Vec<Joined<A>>, AuditError> {
+    let mut joined = Vec::with_capacity(zero.len().max(one.len()));
+    let (mut zero, mut one) = (zero.into_list().into_iter(), one.into_list().into_iter());
+    let (mut left, mut right) = (zero.next(), one.next());
+    loop {
+        let order = match (&left, &right) {
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return Ok(joined),
+        };
+        let here = order
+            .is_le()
+            .then(|| std::mem::replace(&mut left, zero.next()));
+        let there = order
+            .is_ge()
+            .then(|| std::mem::replace(&mut right, one.next()));
+        joined.push(match (here.flatten(), there.flatten()) {
+            (Some((a, _)), Some((b, _))) if a != b => {
+                return Err(AuditError::CoarseOrder { round });
+            }
+            (Some((answer, to)), there) => (answer, [Some(to), there.map(|(_, to)| to)]),
+            (None, Some((answer, to))) => (answer, [None, Some(to)]),
+            (None, None) => return Ok(joined),
+        });
+    }
+}
