@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use measures::{ChildLoss, Metric, Tallied};
+use measures::{Metric, Tallied};
 
 use crate::{
     account::Account,
@@ -70,6 +70,14 @@ impl<'a> Drafting<'a> {
             halted: RefCell::default(),
             way,
             quotes: RefCell::default(),
+        }
+    }
+
+    /// Keeps a price for the sitting.
+    pub(super) fn note<L: Clone + 'static>(&self, quote: Option<&Quote<L>>) {
+        if let (Way::Before, Some(quote)) = (self.way, quote) {
+            let quote = Box::new(quote.clone());
+            self.quotes.borrow_mut().push_back(quote);
         }
     }
 
@@ -274,15 +282,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     pub(super) fn draft(
         &self,
         drafting: &Drafting<'_>,
-        (bill, quote): (&Bill<MI, R::Child>, Option<&Quote<ChildLoss<R>>>),
+        bill: &Bill<MI, R::Child>,
         may_halt: bool,
     ) -> Result<(), LaunchError> {
         if drafting.way == Way::Within {
             return Ok(());
-        }
-        if let (Way::Before, Some(quote)) = (drafting.way, quote) {
-            let quote = Box::new(quote.clone());
-            drafting.quotes.borrow_mut().push_back(quote);
         }
         let Some(posting) = self.posting(bill)? else {
             return Ok(());

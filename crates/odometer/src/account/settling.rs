@@ -191,7 +191,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             below,
         };
         if let Some(drafting) = launch.drafting {
-            self.draft(drafting, (bill, quote), launch.may_halt())?;
+            drafting.note(quote);
+            self.draft(drafting, bill, launch.may_halt())?;
         }
         if let Some(parent) = &self.parent {
             return parent.settle(bill, launch, &level);
