@@ -1,6 +1,6 @@
 //! Whether a launch fits into one account, which is locked: in its list, and within its budget.
 
-use measures::{ChildLoss, Metric, Tallied};
+use measures::{Metric, Tallied};
 
 use crate::{
     account::ascent::Launch,
@@ -61,15 +61,16 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     #[inline(never)]
     pub(super) fn spend(
         &self,
-        cap: &Cap<MI, R>,
-        quote: &Quote<ChildLoss<R>>,
-        launch: &Launch<'_>,
-        listing: &Listing,
+        demand: &Demand<'_, '_, MI, R>,
+        again: bool,
         book: &mut Book<MI, R>,
         next: &mut Contained<Next<R::Tally>>,
     ) -> Result<(), Box<Refused<R::Tally>>> {
+        let (Some(cap), Some(quote), launch) = (&self.cap, demand.quote, demand.launch) else {
+            return Ok(());
+        };
         let many = match quote {
-            Quote::Direct(each) if listing.again && launch.at_once.get() => {
+            Quote::Direct(each) if again && launch.at_once.get() => {
                 book.spent.many().map(|many| (each, many))
             }
             Quote::Direct(_) | Quote::Part(_) => None,

@@ -229,10 +229,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         let mut book = lock(&self.busy.book);
         let mut below = below;
         let listing = self.list(&mut book, demand)?;
-        if let (Some(cap), Some(quote)) = (&self.cap, demand.quote)
-            && !(listing.again && book.spent.counts())
-        {
-            self.spend(cap, quote, demand.launch, &listing, &mut book, &mut next)?;
+        if demand.quote.is_some() && !(listing.again && book.spent.counts()) {
+            self.spend(demand, listing.again, &mut book, &mut next)?;
         }
         let mut book = Some(book);
         let mut unlock = |agreed: bool| {
