@@ -84,21 +84,21 @@ impl<X: Hash + Eq> Table<X> {
         let hashes = asked.iter().map(|asked| self.hasher.hash_one(asked.unit));
         let hashes: Vec<u64> = hashes.collect();
         let shard_of = |at: usize| hashes[at] as usize % self.shards.len();
-        // What comes first stays first, for every unit.
-        let mut order: Vec<(usize, usize)> =
-            (0..asked.len()).map(|at| (shard_of(at), at)).collect();
+        // By shard, and in it what comes first stays first, for every unit.
+        let both = |at: usize| (shard_of(at) as u64) << 32 | at as u64;
+        let mut order: Vec<u64> = (0..asked.len()).map(both).collect();
         order.sort_unstable();
+        let place = |both: &u64| (*both as u32) as usize;
         let mut answers = vec![Err(Replaced::TooManyUpdates); asked.len()];
-        for group in order.chunk_by(|(one, _), (other, _)| one == other) {
-            let mut shard = lock(&self.shards[group[0].0].0);
+        for group in order.chunk_by(|one, other| one >> 32 == other >> 32) {
+            let mut shard = lock(&self.shards[shard_of(place(&group[0]))].0);
             // To look at all places first lets the processor fetch them from memory at the same time.
-            let seen = group
-                .iter()
-                .filter(|(_, at)| shard.index.is_taken(hashes[*at]));
+            let seen = group.iter().map(place);
+            let seen = seen.filter(|at| shard.index.is_taken(hashes[*at]));
             std::hint::black_box(seen.count());
-            for (_, at) in group {
-                let Asked { unit, part, room } = &asked[*at];
-                answers[*at] = self.admit_in(&mut shard, hashes[*at], unit, *part, room);
+            for at in group.iter().map(place) {
+                let Asked { unit, part, room } = &asked[at];
+                answers[at] = self.admit_in(&mut shard, hashes[at], unit, *part, room);
             }
         }
         answers
