@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use exact::Exact;
 use measures::{
-    ApproxDp, ApproxZcdp, CountsRecords, EpsilonDelta, GaussianDp, MapError, Measure, Metric,
-    ProfileDp, Promise, PureDp, RenyiCurveDp, RenyiDp, SymmetricDistance, TradeoffDp, Zcdp,
+    ApproxDp, ApproxGaussianDp, ApproxZcdp, CountsRecords, EpsilonDelta, GaussianDp, MapError,
+    Measure, Metric, ProfileDp, Promise, PureDp, RenyiCurveDp, RenyiDp, SymmetricDistance,
+    TradeoffDp, Zcdp,
 };
 
 use crate::{Accountant, AccountantError, Mechanism};
@@ -130,7 +131,7 @@ macro_rules! no_pairs {
         })*
     };
 }
-no_pairs!(Zcdp, ApproxZcdp, RenyiDp, RenyiCurveDp);
+no_pairs!(Zcdp, ApproxZcdp, ApproxGaussianDp, RenyiDp, RenyiCurveDp);
 
 /// What [`Accountant::add`] takes: a [`Mechanism`], or a measurement by reference.
 #[diagnostic::on_unimplemented(

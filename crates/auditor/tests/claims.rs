@@ -4,7 +4,9 @@ use crate::common::{always, randomized_response, ratio};
 use auditor::{Claim, Factor, Input, Report, ReportsLoss, Shown, System, Tail, Truncated, audit};
 use dashu_ratio::RBig;
 use exact::Exact;
-use measures::{Epsilon, EpsilonDelta, Loss, Mu, Orders, RenyiCurve, RenyiEpsilon, Rho, RhoDelta};
+use measures::{
+    Epsilon, EpsilonDelta, Loss, Mu, MuDelta, Orders, RenyiCurve, RenyiEpsilon, Rho, RhoDelta,
+};
 use queryable::{
     AskError, Queryable, Root, Scope,
     coins::{Bit, Probability},
@@ -43,6 +45,10 @@ fn every_measure_from_both_sides() {
     // 2·Φ⁻¹(3/4)
     both::<Mu>("1.34897950040", "1.34897950038");
     both::<RhoDelta>("(0.55, 0)", "(0.001, 0.01)");
+    // Except with probability 1/4, the corner (1/4, 3/4) is at (1/3, 2/3): 2·Φ⁻¹(2/3)
+    both::<MuDelta>("(0.861454598591, 0.25)", "(0.861454598590, 0.25)");
+    both::<MuDelta>("(1.34897950040, 0)", "(1.34897950038, 0)");
+    both::<MuDelta>("(0, 0.5)", "(0, 0.4999999999)");
     // (ln 2, 1/4) holds, so (ln 2·tanh(ln 2 / 2), 1/4) = (0.231, 1/4) does.
     assert!(
         rr().claims(&"(0.2311, 0.25)".parse::<RhoDelta>().unwrap())
@@ -81,6 +87,7 @@ fn no_guarantee_always_holds() {
     assert!(report.claims(&Epsilon::INFINITY).unwrap().holds());
     assert!(report.claims(&EpsilonDelta::INFINITY).unwrap().holds());
     assert!(report.claims(&Mu::INFINITY).unwrap().holds());
+    assert!(report.claims(&MuDelta::INFINITY).unwrap().holds());
     for refuted in [
         report.claims(&"1000".parse::<Epsilon>().unwrap()).unwrap(),
         report
@@ -88,6 +95,9 @@ fn no_guarantee_always_holds() {
             .unwrap(),
         report.claims(&"1000".parse::<Rho>().unwrap()).unwrap(),
         report.claims(&"5".parse::<Mu>().unwrap()).unwrap(),
+        report
+            .claims(&"(5, 0.999)".parse::<MuDelta>().unwrap())
+            .unwrap(),
     ] {
         assert!(refuted.attack().is_some(), "{refuted}");
     }

@@ -1,5 +1,5 @@
 //! `bench continual`: updates through a live group-by of 10,000 parts: how many per second, how that grows with the number
-//! of units, what a unit takes in memory, and two threads.
+//! of units, what a unit takes in memory, two threads, and many updates sent together.
 
 use std::{hint::black_box, thread, time::Instant};
 
@@ -36,10 +36,23 @@ pub fn run(effort: Effort) {
     };
     let (small, large) = (best(&few, 10_000, 1), best(&crowd, many, 1));
     let two = best(&crowd, many, 2);
+    let batched = |stream: &Sums, units: u64| {
+        let times = (0..rounds).map(|_| per_update_of_many(stream, units));
+        times.fold(f64::INFINITY, f64::min)
+    };
+    let (small_batched, large_batched) = (batched(&few, 10_000), batched(&crowd, many));
     println!("{:<40}{:>12}", "an update, no noise", "ns");
     println!("{:<40}{small:>12.1}", "10,000 units");
     println!("{:<40}{large:>12.1}", format!("{many} units"));
     println!("{:<40}{two:>12.1}", format!("{many} units, two threads"));
+    println!("{:<40}{small_batched:>12.1}", "10,000 units, `update_all`");
+    let name = format!("{many} units, `update_all`");
+    println!("{name:<40}{large_batched:>12.1}");
+    println!(
+        "`update_all`: {:.0} updates per second, growth {:.2}; the bar is about `update`",
+        1e9 / large_batched,
+        large_batched / small_batched
+    );
     println!(
         "a part takes {:.0} bytes, a unit {bytes:.1} ({SLOTS} slots)",
         (parts - before) / f64::from(PARTS)
@@ -101,4 +114,16 @@ fn per_update((writer, _): &Sums, units: u64, threads: u64) -> f64 {
         }
     });
     start.elapsed().as_nanos() as f64 / (UPDATES * threads) as f64
+}
+
+/// The same updates, one thread, sent together.
+fn per_update_of_many((writer, _): &Sums, units: u64) -> f64 {
+    const UPDATES: u64 = 500_000;
+    let start = Instant::now();
+    let updates = (0..UPDATES).map(|step| {
+        let unit = step.wrapping_mul(0x9E37_79B1) % units;
+        (unit, home(unit), 1)
+    });
+    black_box(writer.update_all(black_box(updates)));
+    start.elapsed().as_nanos() as f64 / UPDATES as f64
 }

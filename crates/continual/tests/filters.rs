@@ -5,24 +5,28 @@
 use std::sync::Mutex;
 
 use crate::common::{
-    Ask, Bits, Random, Seen, alone, ask, certified, create, game, loss, m_delta, measured, random,
-    response, response_at, suitable, total_variation, two_messages,
+    Ask, Bits, Random, Seen, alone, ask, certified, create, game, loss, m_delta, measured,
+    probability, random, response, response_at, suitable, total_variation, two_messages,
 };
-use auditor::{Factor, Input, Report, audit};
+use auditor::{Claim, Factor, Input, Report, audit};
 use continual::{
     Allowance, Catalogue, Certified, EventLevel, Filtered, Outcome, SwapSymmetric, Unlimited,
 };
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{
-    Adaptive, ApproxDp, Basic, Epsilon, EpsilonDelta, FilterRule, FixedRule, Interleaving, Loss,
-    Measure, Mu, Profile, Rule, RuleError, Tallied, Tally, Total, Tradeoff, TradeoffDp, Zcdp,
-    adaptive::{GaussianComposition, ImprovedBasic},
-    convert::{profile_to_tradeoff, pure_to_zcdp, tradeoff_to_gaussian},
+    Adaptive, ApproxDp, Basic, Conversion, Epsilon, EpsilonDelta, FilterRule, FixedRule,
+    Interleaving, Loss, Measure, Mu, MuDelta, Profile, Rule, RuleError, Tallied, Tally, Total,
+    Tradeoff, TradeoffDp, Zcdp,
+    adaptive::{ApproxGaussianComposition, GaussianComposition, ImprovedBasic},
+    convert::{
+        ApproxToApproxGaussian, TradeoffToApproxGaussian, profile_to_tradeoff, pure_to_zcdp,
+        tradeoff_to_gaussian,
+    },
     fixed::TradeoffProduct,
 };
 use proptest::prelude::*;
-use queryable::Root;
+use queryable::{Root, Scope, coins::Bit, machine};
 
 fn audited<W: Allowance>(
     catalogue: &Bits<W::Loss>,
@@ -90,6 +94,22 @@ proptest! {
         prop_assert!(report.claims(filter.price()).unwrap().holds());
     }
 
+    /// The same with a δ that is split off, more or less of it: what is let through is within (μ, δ).
+    #[test]
+    fn tradeoffs_by_their_gaussian_bounds_and_deltas(one in random(), other in random(), t in 1u64..4, d in 1u64..9) {
+        let factor = Factor::new(t + 1, t).unwrap();
+        let parts = shelf([&one, &other], |random, at| {
+            let split = TradeoffToApproxGaussian::new(Exact::ratio((d * at as u64).into(), 64).unwrap());
+            split.unwrap().convert(&tradeoff(random, &factor)).unwrap()
+        });
+        let losses: Vec<MuDelta> = parts.iter().map(|(_, loss)| loss.clone()).collect();
+        let budget = ApproxGaussianComposition.total_of(&losses[1..3]).bound().clone();
+        prop_assert!(!budget.is_infinite());
+        let filter = Filtered::new(ApproxGaussianComposition, budget).unwrap();
+        let report = audited(&certified(parts, two_messages), &filter, 5, by_answers);
+        prop_assert!(report.claims(filter.price()).unwrap().holds());
+    }
+
     /// \[HSV25\] Cor 13.8 at every order.
     #[test]
     fn concentrated(one in random(), other in random(), extra in 0u8..3) {
@@ -146,10 +166,57 @@ fn a_gaussian_budget() {
     assert_eq!(claims("2.03", &free), (true, false));
 }
 
+/// Tells everything one time in ten, and lies one time in four otherwise, to one message: μ = 1.349 and δ = 0.1. Two copies fit.
+#[test]
+fn a_gaussian_budget_with_a_delta() {
+    let leaky = || {
+        let (leak, lie) = (probability(1, 10), probability(1, 4));
+        let (leak, lie) = (Bit::new(leak), Bit::new(lie));
+        machine(
+            move |bit: bool, scope: &mut Scope<'_>| match scope.draw(&leak)? {
+                true => Ok(2 + u8::from(bit)),
+                false => Ok(u8::from(scope.draw(&lie)? ^ bit)),
+            },
+        )
+    };
+    let pure = ApproxToApproxGaussian.convert(&loss("(1.0986122886681099, 0.1)"));
+    let catalogue = only(pure.unwrap(), once, leaky);
+    let filter = Filtered::new(ApproxGaussianComposition, "(1.908, 0.2)").unwrap();
+    let kept = audited(&catalogue, &filter, 6, one_after_the_other);
+    assert!(kept.claims(filter.price()).unwrap().holds());
+    let claims = |loss: &str, report: &Report<_, _>| {
+        let verdict = report.claims(&loss.parse::<MuDelta>().unwrap()).unwrap();
+        (verdict.holds(), verdict.attack().is_some())
+    };
+    assert_eq!(claims("(1.70, 0.19)", &kept), (true, false));
+    // Either of the sums alone is not enough, nor the larger δ in the place of the sum.
+    assert_eq!(claims("(1.6, 0.2)", &kept), (false, true));
+    assert_eq!(claims("(1.908, 0.1)", &kept), (false, true));
+    let free = audited(&catalogue, &Unlimited::new(), 6, one_after_the_other);
+    assert_eq!(claims("(1.908, 0.2)", &free), (false, true));
+    assert_eq!(claims("(2.337, 0.3)", &free), (true, false));
+    // A budget of μ that is open wide does not pay for δ.
+    let narrow = Filtered::new(ApproxGaussianComposition, "(9, 0.19)").unwrap();
+    let kept = audited(&catalogue, &narrow, 6, one_after_the_other);
+    assert_eq!(claims("(1.35, 0.1)", &kept), (true, false));
+}
+
 /// A copy that fails says so, and only then gets the pair that differs: both copies that fit count.
 #[test]
 fn an_approximate_budget_is_reached() {
-    let catalogue = only(loss("(0, 0.1)"), two_messages, || m_delta(1, 10));
+    let [budget, less] = ["(0, 0.1900001)", "(0, 0.18)"].map(loss);
+    reached(loss("(0, 0.1)"), ImprovedBasic, &budget, &less);
+    let [each, budget, less] =
+        ["(0, 0.1)", "(0, 0.2)", "(0, 0.18)"].map(|text| text.parse::<MuDelta>().unwrap());
+    reached(each, ApproxGaussianComposition, &budget, &less);
+}
+
+fn reached<L, R>(each: L, rule: R, budget: &L, less: &L)
+where
+    L: Loss + Claim<Ask, Outcome<u8>>,
+    R: Adaptive<Child: Measure<Loss = L>, Total: Measure<Loss = L>>,
+{
+    let catalogue = only(each, two_messages, || m_delta(1, 10));
     let first_bad = |history: &[Seen]| match history.last().map(|round| &round.answer) {
         None | Some(Ok(Outcome::Answer(2))) => vec![create(0)],
         Some(Ok(Outcome::Created(at))) => vec![ask(*at, false, false)],
@@ -161,11 +228,11 @@ fn an_approximate_budget_is_reached() {
         }
         _ => vec![],
     };
-    let filter = Filtered::new(ImprovedBasic, "(0, 0.1900001)").unwrap();
+    let filter = Filtered::new(rule, budget.clone()).unwrap();
     let report = audited(&catalogue, &filter, 8, first_bad);
     assert_eq!(total_variation(&report), crate::common::ratio(19, 100));
     assert!(report.claims(filter.price()).unwrap().holds());
-    let less = report.claims(&loss("(0, 0.18)")).unwrap();
+    let less = report.claims(less).unwrap();
     assert!(less.attack().is_some());
 }
 

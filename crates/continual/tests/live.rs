@@ -43,6 +43,20 @@ fn sum() -> impl Machine<Query = Live<i64, ()>, Answer = i64> {
     })
 }
 
+/// All updates, in their order; halts after fifty.
+fn last() -> impl Machine<Query = Live<i64, ()>, Answer = Vec<Option<i64>>> {
+    let mut all = Vec::new();
+    machine(move |message: Live<i64, ()>, scope: &mut Scope<'_>| {
+        if let StreamMessage::Update(update) = message {
+            all.push(update);
+            if all.len() == 50 {
+                scope.halt();
+            }
+        }
+        Ok(all.clone())
+    })
+}
+
 /// Time, and the number of updates that were not empty.
 fn steps() -> impl Machine<Query = Live<i64, ()>, Answer = (u32, u32)> {
     let (mut time, mut full) = (0, 0);
@@ -354,6 +368,27 @@ proptest! {
             let counted = (1..10).filter(|part| writer.update(&unit, part, 1).unwrap().is_ok()).count();
             prop_assert_eq!(counted, left);
         }
+    }
+
+    /// What is sent together is told, counted and stepped as if it came one by one; across batches, too.
+    #[test]
+    fn together_or_one_by_one(sent in prop::collection::vec((0u32..40, 1u8..6, 1i64..9), 0..1400)) {
+        let bounds = || ContributionBounds::equal(2, epsilon("0.1"), 30).unwrap();
+        let ((one, one_reads), (all, all_reads)) = (open(bounds(), last), open(bounds(), last));
+        one_reads.create([1, 2, 3, 4]).unwrap();
+        all_reads.create([1, 2, 3, 4]).unwrap();
+        let one_by_one = sent.iter().map(|(unit, part, by)| one.update(unit, part, *by));
+        prop_assert_eq!(one_by_one.collect::<Vec<_>>(), all.update_all(sent.clone()));
+        for part in 1..5 {
+            prop_assert_eq!(one_reads.ask(part, ()), all_reads.ask(part, ()));
+        }
+        let rows = |contributions: &Contributions<u32>| {
+            let json = serde_json::to_value(contributions).unwrap();
+            let mut rows: Vec<_> = json["rows"].as_array().unwrap().iter().map(ToString::to_string).collect();
+            rows.sort();
+            rows
+        };
+        prop_assert_eq!(rows(&one.contributions()), rows(&all.contributions()));
     }
 
     /// Against a model: what one unit has counted is within its bounds, whatever it sends, and does not depend on others.

@@ -5,22 +5,37 @@ use crate::common::{
 };
 use auditor::{Factor, Input, Report, audit};
 use continual::{
-    Catalogue, Certified, ConsistentParallel, Outcome, PriceError, Static, local::Protocol,
+    Catalogue, Certified, ConsistentParallel, Identifier, Outcome, Pair, PriceError, Static,
+    StreamMessage, Verifier,
+    local::{Protocol, UserMessage, Users},
+    streams::Streams,
 };
 use measures::{
     ApproxZcdp, Basic, Epsilon, EpsilonDelta, PureDp, RhoDelta, adaptive::ImprovedBasic,
 };
 use queryable::{
-    AskError, Exchange, Heard, Machine, Move, Root, Scope, coins::Bit, compose::Routed, machine,
+    AskError, Chain, Exchange, Heard, Machine, Move, Root, Scope, coins::Bit, compose::Routed,
+    machine,
 };
 
-/// Randomized response, once.
+/// Randomized response, once, three times in four the truth.
 fn responses() -> Protocol<bool, (), bool, Epsilon> {
     Protocol::new("1.0987".parse().unwrap(), |truth: &bool| {
         let (lie, truth) = (Bit::new(probability(1, 4)), *truth);
         machine(move |(), scope: &mut Scope<'_>| {
             scope.halt();
             Ok(scope.draw(&lie)? ^ truth)
+        })
+    })
+}
+
+/// RR_{0, δ} with δ = 0.1, once.
+fn leaky() -> Protocol<bool, (), bool, EpsilonDelta> {
+    Protocol::new(loss("(0, 0.1)"), |truth: &bool| {
+        let (leak, truth) = (Bit::new(probability(1, 10)), *truth);
+        machine(move |(), scope: &mut Scope<'_>| {
+            scope.halt();
+            Ok(scope.draw(&leak)? & truth)
         })
     })
 }
@@ -50,15 +65,8 @@ fn k_users_cost_k_users() {
             Some(Factor::new(factor, 1).unwrap())
         );
     }
-    // RR_{0, δ}: three users, of whom k differ.
-    let leaky: Protocol<bool, (), bool, EpsilonDelta> =
-        Protocol::new(loss("(0, 0.1)"), |truth: &bool| {
-            let (leak, truth) = (Bit::new(probability(1, 10)), *truth);
-            machine(move |(), scope: &mut Scope<'_>| {
-                scope.halt();
-                Ok(scope.draw(&leak)? & truth)
-            })
-        });
+    // Three users, of whom k differ.
+    let leaky = leaky();
     for (k, truth) in [(1, ratio(1, 10)), (2, ratio(19, 100))] {
         let report = all_servers(&leaky, k);
         assert_eq!(total_variation(&report), truth);
@@ -167,4 +175,166 @@ fn users_may_join_later() {
     assert!(report.claims(&ln_3).unwrap().attack().is_some());
     let nine = Factor::new(9, 1).unwrap();
     assert_eq!(report.factor(&ratio(0, 1)), Some(nine));
+}
+
+type Message = UserMessage<bool, ()>;
+type Round = Exchange<Pair<Message>, Outcome<bool>>;
+
+fn asking(to: usize) -> Pair<Message> {
+    Pair::same(StreamMessage::Question(Routed { to, query: () }))
+}
+
+/// Everybody who joins is asked once, whenever the adversary likes; up to three join, with any data.
+fn joins_and_questions(history: &[Round]) -> Vec<Pair<Message>> {
+    if history.last().is_some_and(|round| round.answer.is_err()) {
+        return vec![];
+    }
+    let is_join = |round: &&Round| matches!(round.query.zero, StreamMessage::Update(_));
+    let joined = history.iter().filter(is_join).count();
+    let asked = |to: &usize| !history.iter().any(|round| round.query == asking(*to));
+    let bits = [(false, false), (false, true), (true, false)];
+    let join = |(zero, one)| Pair::new(zero, one).map(StreamMessage::Update);
+    let joins = bits.map(join).into_iter().filter(|_| joined < 3);
+    (0..joined).filter(asked).map(asking).chain(joins).collect()
+}
+
+/// All adversaries against this machine, where `k` users may join with different data.
+fn joining<L: measures::Loss, M>(
+    protocol: &Protocol<bool, (), bool, L>,
+    k: u32,
+    machine: impl Fn() -> M + Sync,
+) -> Report<Pair<Message>, Outcome<bool>>
+where
+    M: Machine<Query = Message, Answer = Outcome<bool>> + 'static,
+{
+    let build = |input: Input, root: &Root| {
+        let referee = Verifier::new(protocol.function(k));
+        root.postprocess(
+            &root.spawn(machine())?,
+            Chain::new(referee, Identifier::new(input)),
+        )
+    };
+    audit(build).asking(6, joins_and_questions).unwrap()
+}
+
+#[test]
+fn users_who_join_cost_what_users_cost() {
+    let (pure, rule) = (responses(), Basic::new(PureDp));
+    for (k, factor) in [(1, 3), (2, 9)] {
+        let report = joining(&pure, k, || pure.joining());
+        assert!(
+            report
+                .claims(&pure.loss(&rule, k).unwrap())
+                .unwrap()
+                .holds()
+        );
+        let less = report.claims(&pure.loss(&rule, k - 1).unwrap()).unwrap();
+        assert!(less.attack().is_some());
+        let exact = Factor::new(factor, 1).unwrap();
+        assert_eq!(report.factor(&ratio(0, 1)), Some(exact));
+    }
+    let leaky = leaky();
+    for (k, truth) in [(1, ratio(1, 10)), (2, ratio(19, 100))] {
+        let report = joining(&leaky, k, || leaky.joining());
+        assert_eq!(total_variation(&report), truth);
+        let price = leaky.loss(&ImprovedBasic, k).unwrap();
+        assert!(report.claims(&price).unwrap().holds());
+    }
+}
+
+/// Wrong: a user tells whether it will leak before it has its data, and gets them with its question. Three join, one of them differs, and the
+/// adversary knows in time which one should: that is a stream, and not a user.
+#[test]
+fn users_whose_data_come_later_cost_more() {
+    let later = || {
+        let (leak, mut leaks) = (Bit::new(probability(1, 10)), Vec::new());
+        machine(
+            move |message: Message, scope: &mut Scope<'_>| match message {
+                StreamMessage::Question(Routed { to, .. }) => {
+                    leaks.push(scope.draw(&leak)?);
+                    Ok(Outcome::Answer(leaks[to.min(leaks.len() - 1)]))
+                }
+                // The data of the user who was asked last.
+                StreamMessage::Update(truth) => {
+                    let leaks = leaks.last().copied().unwrap_or(false);
+                    Ok(Outcome::Answer(leaks & truth))
+                }
+            },
+        )
+    };
+    // Questions first, then data.
+    let offer = |history: &[Round]| match history.last().map(|round| &round.query) {
+        _ if history.len() == 4 => vec![],
+        Some(pair) if *pair == asking(0) => {
+            let join = |(zero, one)| Pair::new(zero, one).map(StreamMessage::Update);
+            vec![join((false, false)), join((false, true))]
+        }
+        _ => vec![asking(0)],
+    };
+    let leaky = leaky();
+    let build = |input: Input, root: &Root| {
+        let referee = Verifier::new(leaky.function(1));
+        root.postprocess(
+            &root.spawn(later())?,
+            Chain::new(referee, Identifier::new(input)),
+        )
+    };
+    let report = audit(build).asking(4, offer).unwrap();
+    assert_eq!(total_variation(&report), ratio(19, 100));
+    let price = leaky.loss(&ImprovedBasic, 1).unwrap();
+    assert!(report.claims(&price).unwrap().attack().is_some());
+}
+
+#[test]
+fn only_neighbours_join_in_each_others_place() {
+    let near: Protocol<i64, (), i64, Epsilon> = Protocol::new(Epsilon::ZERO, |_: &i64| {
+        machine(|(), _: &mut Scope<'_>| Ok(0))
+    });
+    let near = near.between(|zero, one| zero + 1 == *one);
+    let join = |zero, one| Pair::new(zero, one).map(StreamMessage::Update);
+    let valid = |k, pairs: &[Pair<UserMessage<i64, ()>>]| {
+        continual::VerificationFunction::is_valid(&near.function(k), pairs)
+    };
+    assert!(valid(1, &[join(3, 4)]) && valid(1, &[join(4, 3), join(7, 7)]));
+    assert!(!valid(1, &[join(3, 5)]) && !valid(1, &[join(3, 4), join(7, 8)]));
+    assert!(valid(2, &[join(3, 4), join(7, 8)]));
+    // That somebody joins is public.
+    let question = StreamMessage::Question(Routed { to: 0, query: () });
+    assert!(!valid(9, &[Pair::new(StreamMessage::Update(1), question)]));
+}
+
+#[test]
+fn a_user_who_panics_ends_alone_also_over_its_data() {
+    let users: Protocol<u32, (), u32, Epsilon> = Protocol::new(Epsilon::ZERO, |data: &u32| {
+        let share = 6 / data;
+        machine(move |(), _: &mut Scope<'_>| Ok(share))
+    });
+    let (door, server) = users.open(&Root::seeded([1; 32])).unwrap();
+    for data in [3, 0, 2] {
+        door.join(data).unwrap();
+    }
+    let ask = |to| server.ask(Routed { to, query: () });
+    assert_eq!((ask(0), ask(2)), (Ok(2), Ok(3)));
+    assert!(ask(1).is_err());
+    assert_eq!((door.clone().join(6), ask(3)), (Ok(3), Ok(1)));
+}
+
+#[test]
+fn a_protocol_with_a_door_is_charged_when_it_is_launched() {
+    let rule = Basic::new(PureDp);
+    let odometer = odometer::Odometer::new(Streams::with(Users), rule);
+    let session = odometer.filter(1, "2").unwrap().invoke(()).unwrap();
+    let protocol = responses().continual(rule).unwrap();
+    let (door, server) = session.launch(&protocol).unwrap();
+    assert!(session.launch(&protocol).is_err()); // 2.1974 > 2, and nobody has joined yet
+    for _ in 0..100 {
+        door.join(true).unwrap();
+    }
+    assert!((0..100).all(|to| server.ask(Routed { to, query: () }).is_ok()));
+    let sequential: Protocol<bool, (), bool, RhoDelta> =
+        Protocol::new("(0.1, 0)".parse().unwrap(), |_: &bool| {
+            machine(|(), _: &mut Scope<'_>| Ok(true))
+        });
+    let refused = sequential.continual(Basic::new(ApproxZcdp));
+    assert_eq!(refused.err(), Some(PriceError::Sequential));
 }

@@ -12,9 +12,9 @@ use auditor::{Factor, Input, Report, Shown, Tail, audit, player};
 use continual::Pair;
 use exact::Exact;
 use measures::{
-    Adaptive, ApproxDp, Basic, Epsilon, GaussianDp, Interleaving, Mu, PureDp, Rho, Rule, Tallied,
-    Tally, Total, Zcdp,
-    adaptive::{GaussianComposition, ImprovedBasic, TimeUniformBasic},
+    Adaptive, ApproxDp, ApproxGaussianDp, Basic, Epsilon, GaussianDp, Interleaving, Mu, MuDelta,
+    PureDp, Rho, Rule, Tallied, Tally, Total, Zcdp,
+    adaptive::{ApproxGaussianComposition, GaussianComposition, ImprovedBasic, TimeUniformBasic},
     convert::{pure_to_gaussian, pure_to_zcdp},
 };
 use measures::{Measure, TimeUniform};
@@ -100,6 +100,12 @@ fn concentrated_and_gaussian_losses() {
     let report = truncated(GaussianComposition, mu.clone(), shelf, 5, by_answers);
     let less: Mu = "1.68".parse().unwrap();
     assert_eq!(verdicts(&report, [&mu, &less]), [HOLDS, REFUTED]);
+    let both: MuDelta = "(1.908, 0.1)".parse().unwrap();
+    let shelf = responses(ApproxGaussianDp, |epsilon| pure_to_gaussian(epsilon).into());
+    let rule = ApproxGaussianComposition;
+    let report = truncated(rule, both.clone(), shelf, 5, by_answers);
+    let less: MuDelta = "(1.4, 0.1)".parse().unwrap();
+    assert_eq!(verdicts(&report, [&both, &less]), [HOLDS, REFUTED]);
 }
 
 /// Launch, send the same to both, wait for a failure, and only then send what differs.

@@ -4,11 +4,11 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use exact::Exact;
-use measures::adaptive::GaussianComposition;
+use measures::adaptive::{ApproxGaussianComposition, GaussianComposition};
 use measures::{
     Adaptive, ApproxDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, FilterRule, Loss, Measure, Mu,
-    Orders, Profile, ProfileDp, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho,
-    RhoDelta, Rule, Tally, Tradeoff, TradeoffDp, Zcdp, laws,
+    MuDelta, Orders, Profile, ProfileDp, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon,
+    Rho, RhoDelta, Rule, Tally, Tradeoff, TradeoffDp, Zcdp, laws,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -28,6 +28,10 @@ pub fn losses(input: &[u8]) {
         b'z' => adaptive(&Basic::new(Zcdp), &both::<Rho>(&lines, |_| true)),
         b'q' => adaptive(&Basic::new(ApproxZcdp), &both::<RhoDelta>(&lines, |_| true)),
         b'g' => adaptive(&GaussianComposition, &both::<Mu>(&lines, |_| true)),
+        b'h' => adaptive(
+            &ApproxGaussianComposition,
+            &both::<MuDelta>(&lines, |_| true),
+        ),
         b'r' => renyi(&both(&lines, has_short_order)),
         b'c' => curves(&written(&lines)),
         b'f' => profiles(&written(&lines)),

@@ -3,8 +3,8 @@
 
 use crate::loss::scalar::number;
 use crate::{
-    ApproxDp, ApproxZcdp, GaussianDp, Loss, LossError, Measure, Orders, ProfileDp, PureDp,
-    RenyiCurveDp, RenyiDp, TradeoffDp, Zcdp,
+    ApproxDp, ApproxGaussianDp, ApproxZcdp, GaussianDp, Loss, LossError, Measure, Orders,
+    ProfileDp, PureDp, RenyiCurveDp, RenyiDp, TradeoffDp, Zcdp,
 };
 use exact::{Exact, excerpt};
 use std::{fmt, str::FromStr};
@@ -28,7 +28,7 @@ macro_rules! known {
     ($($(#[$doc:meta])* $name:ident: $measure:ty),* $(,)?) => {
         /// One of this crate's measures, chosen at run time. Its text is a stable name, with parameters where there are any:
         /// `pure`, `approximate`, `zcdp`, `approximate zcdp`, `renyi at order 2`, `renyi at orders 2, 4, 8`, `gaussian`,
-        /// `trade-off`, `profile`.
+        /// `approximate gaussian`, `trade-off`, `profile`.
         ///
         /// ```
         /// use odometry::measures::{AnyMeasure, Loss};
@@ -118,6 +118,8 @@ known! {
     RenyiCurve: RenyiCurveDp,
     /// μ.
     Gaussian: GaussianDp,
+    /// (μ, δ).
+    ApproxGaussian: ApproxGaussianDp,
     /// A trade-off function.
     Tradeoff: TradeoffDp,
     /// A privacy profile.
@@ -125,7 +127,7 @@ known! {
 }
 
 const NAMES: &str = "pure, approximate, zcdp, approximate zcdp, renyi at order 2, renyi at orders 2, 4, 8, gaussian, \
-                     trade-off, profile";
+                     approximate gaussian, trade-off, profile";
 
 impl AnyMeasure {
     /// The loss that a text stands for in this measure; for Rényi privacy at one order, its ε.
@@ -146,6 +148,7 @@ impl AnyMeasure {
                 number(text).map(|epsilon| AnyLoss::Renyi(measure.loss(epsilon)))
             }
             Self::Gaussian(_) => text.parse().map(AnyLoss::Gaussian),
+            Self::ApproxGaussian(_) => text.parse().map(AnyLoss::ApproxGaussian),
             Self::RenyiCurve(_) | Self::Tradeoff(_) | Self::Profile(_) => Err(no_text()),
         }
     }
@@ -165,6 +168,7 @@ impl fmt::Display for AnyMeasure {
                 write!(f, "renyi at orders {}", orders.join(", "))
             }
             Self::Gaussian(_) => f.write_str("gaussian"),
+            Self::ApproxGaussian(_) => f.write_str("approximate gaussian"),
             Self::Tradeoff(_) => f.write_str("trade-off"),
             Self::Profile(_) => f.write_str("profile"),
         }
@@ -197,6 +201,7 @@ impl FromStr for AnyMeasure {
             "zcdp" => Ok(Zcdp.any()),
             "approximate zcdp" => Ok(ApproxZcdp.any()),
             "gaussian" => Ok(GaussianDp.any()),
+            "approximate gaussian" => Ok(ApproxGaussianDp.any()),
             "trade-off" => Ok(TradeoffDp.any()),
             "profile" => Ok(ProfileDp.any()),
             _ => Err(LossError::Measure {
@@ -222,6 +227,7 @@ mod tests {
             "renyi at order 2",
             "renyi at orders 1.5, 2, 8",
             "gaussian",
+            "approximate gaussian",
             "trade-off",
             "profile",
         ];

@@ -35,8 +35,9 @@
 
 pub use crate::approx::{ApproxToProfile, ApproxToTradeoff};
 pub use crate::gaussian::{
-    GaussianToApprox, GaussianToCurve, GaussianToProfile, GaussianToRenyi, GaussianToTradeoff,
-    GaussianToZcdp, gaussian_delta, gaussian_epsilon, gaussian_to_zcdp,
+    ApproxGaussianToApprox, ApproxToApproxGaussian, GaussianToApprox, GaussianToApproxGaussian,
+    GaussianToCurve, GaussianToProfile, GaussianToRenyi, GaussianToTradeoff, GaussianToZcdp,
+    TradeoffToApproxGaussian, gaussian_delta, gaussian_epsilon, gaussian_to_zcdp,
 };
 pub use crate::profile::{ProfileToApprox, ProfileToTradeoff, profile_to_tradeoff};
 pub use crate::pure::{

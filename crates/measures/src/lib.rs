@@ -59,7 +59,7 @@ pub use compare::{Compared, Comparison, Use, compare};
 pub use convert::{Conversion, ConvertsTotals};
 pub use error::{LossError, MapError, RuleError};
 pub use form::Form;
-pub use gaussian::{GaussianDp, Mu};
+pub use gaussian::{ApproxGaussianDp, GaussianDp, Mu, MuDelta};
 pub use group::GroupPrivacy;
 pub use into::IntoLoss;
 pub use map::{MAX_LINKS, PrivacyMap};

@@ -2,7 +2,7 @@
 
 use exact::{Exact, Round};
 
-use crate::{Epsilon, EpsilonDelta, Loss, Mu, RenyiCurve, RenyiEpsilon, Rho, RhoDelta};
+use crate::{Epsilon, EpsilonDelta, Loss, Mu, MuDelta, RenyiCurve, RenyiEpsilon, Rho, RhoDelta};
 
 /// A loss that can be cut into `n` equal parts which compose to at most the whole: by addition ([`Basic`](crate::Basic)),
 /// and in quadrature for [`Mu`] ([`GaussianComposition`](crate::adaptive::GaussianComposition)).
@@ -68,6 +68,14 @@ impl Split for EpsilonDelta {
 impl Split for RhoDelta {
     fn split(&self, n: u64) -> Self {
         RhoDelta::saturating(part(self.rho(), n), part(self.delta(), n))
+    }
+}
+
+/// `(μ/√n, δ/n)`. (Infinity stays infinity: its μ does, and then δ does not count.)
+impl Split for MuDelta {
+    fn split(&self, n: u64) -> Self {
+        let mu = Mu::new(self.mu().clone()).split(n);
+        MuDelta::saturating(mu.into_value(), part(self.delta(), n))
     }
 }
 

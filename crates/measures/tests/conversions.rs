@@ -390,4 +390,10 @@ fn the_laws_of_conversions() {
     let pairs = ["(0, 0)", "(0.1, 1e-9)", "(1, 1e-6)", "(2, 0.5)"];
     check(ApproxToTradeoff, pairs);
     check(measures::convert::ApproxToProfile, pairs);
+    check(measures::convert::GaussianToApproxGaussian, numbers);
+    check(measures::convert::ApproxToApproxGaussian, pairs);
+    check(
+        measures::convert::ApproxGaussianToApprox::new(delta()).unwrap(),
+        pairs,
+    );
 }

@@ -4,10 +4,13 @@ use dashu_ratio::RBig;
 use exact::interval::{Float, Interval, upper_quantile, upper_tail};
 use exact::{Exact, Round};
 use measures::convert::{
-    TradeoffToGaussian, gaussian_delta, profile_to_tradeoff, pure_to_gaussian,
-    tradeoff_to_gaussian, tradeoff_to_gaussian_beyond, tradeoff_to_profile,
+    ApproxGaussianToApprox, TradeoffToApproxGaussian, TradeoffToGaussian, gaussian_delta,
+    gaussian_epsilon, profile_to_tradeoff, pure_to_gaussian, tradeoff_to_gaussian,
+    tradeoff_to_gaussian_beyond, tradeoff_to_profile,
 };
-use measures::{EpsilonDelta, Measure as _, Mu, Profile, Tradeoff, TradeoffDp};
+use measures::{
+    Conversion as _, EpsilonDelta, Measure as _, Mu, MuDelta, Profile, Tradeoff, TradeoffDp,
+};
 use proptest::prelude::*;
 
 const BITS: usize = 256;
@@ -147,4 +150,30 @@ fn edges() {
     let samples = samples.map(|text| Tradeoff::from_approx(&text.parse().unwrap()));
     let checked = measures::laws::check_conversion(&TradeoffToGaussian, &samples);
     assert_eq!(checked, Ok(()));
+}
+
+/// What is given away for certain is split off, or more; and comes back with what the rest has.
+#[test]
+fn with_a_delta_of_its_own() {
+    let leaky = Tradeoff::from_approx(&"(1, 0.125)".parse().unwrap());
+    let least = TradeoffToApproxGaussian::new(0).unwrap().convert(&leaky);
+    let least = least.unwrap();
+    assert_eq!(*least.delta(), exact("0.125"));
+    let pure = pure_to_gaussian(&"1".parse().unwrap());
+    assert!(least.mu().saturating_sub(pure.value()) < exact("1e-15"));
+    let more = TradeoffToApproxGaussian::new("0.25").unwrap();
+    let more = more.convert(&leaky).unwrap();
+    assert!(more.mu() < least.mu() && *more.delta() == exact("0.25"));
+    let back = ApproxGaussianToApprox::new("0.01").unwrap();
+    let both = back.convert(&least).unwrap();
+    assert_eq!(*both.delta(), exact("0.13375")); // 1/8 + 7/8 of 1/100
+    let mu = Mu::new(least.mu().clone());
+    assert_eq!(*both.epsilon(), gaussian_epsilon(&mu, &exact("0.01")));
+    assert_eq!(back.convert(&MuDelta::INFINITY), Ok(EpsilonDelta::INFINITY));
+    let certain = "(0, 0.125)".parse().unwrap();
+    assert_eq!(
+        back.convert(&certain),
+        "(0, 0.125)".parse().map_err(Into::into)
+    );
+    assert!(TradeoffToApproxGaussian::new(1).is_err() && ApproxGaussianToApprox::new(0).is_err());
 }

@@ -2,13 +2,14 @@
 
 use exact::Exact;
 use measures::adaptive::{
-    ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic,
-    RogersLeastBudget, RogersOdometer, TimeUniformBasic, TimeUniformRogers, Union,
+    ApproxGaussianComposition, ConcentratedFilter, ConcentratedOdometer, GaussianComposition,
+    ImprovedBasic, RogersLeastBudget, RogersOdometer, TimeUniformBasic, TimeUniformRogers, Union,
     WhitehouseFilter, WhitehouseOdometer,
 };
 use measures::{
-    Additive, ApproxDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, GaussianDp, Loss, Mu, Orders,
-    PureDp, RenyiCurveDp, RenyiDp, Rho, RhoDelta, Zcdp, laws,
+    Additive, ApproxDp, ApproxGaussianDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, FilterRule,
+    GaussianDp, Loss, Mu, MuDelta, Orders, PureDp, RenyiCurveDp, RenyiDp, Rho, RhoDelta, Tallied,
+    Tally, Zcdp, laws,
 };
 use proptest::prelude::*;
 
@@ -92,6 +93,25 @@ proptest! {
     }
 
     #[test]
+    fn approximate_gaussian(values in prop::collection::vec((value(), delta()), 1..5)) {
+        let loss = |(m, d): &(Exact, Exact)| MuDelta::new(m.clone(), d.clone()).unwrap();
+        let losses: Vec<MuDelta> = values.iter().map(loss).collect();
+        laws::check_measure(&ApproxGaussianDp, &losses).unwrap();
+        laws::check_adaptive(&ApproxGaussianComposition, &losses, &losses).unwrap();
+        laws::check_filter(&ApproxGaussianComposition, &losses, &losses).unwrap();
+        // Both budgets count, and each is compared exactly.
+        let gate = "(0.5, 0.01)".parse().unwrap();
+        let fits = |losses: &[MuDelta]| {
+            let tally = losses.iter().fold(ApproxGaussianComposition.start(), |tally, loss| tally.after(loss, 1));
+            ApproxGaussianComposition.fits(&gate, &tally)
+        };
+        let two = |a: &str, b: &str| [a, b].map(|text| text.parse().unwrap());
+        prop_assert!(fits(&two("(0.3, 0.004)", "(0.4, 0.006)")));
+        prop_assert!(!fits(&two("(0.3, 0.004)", "(0.4, 0.0060000001)")));
+        prop_assert!(!fits(&two("(0.3, 0.004)", "(0.4000000001, 0.006)")));
+    }
+
+    #[test]
     fn time_uniform(values in prop::collection::vec(value(), 1..5)) {
         let losses: Vec<Epsilon> = values.into_iter().map(Epsilon::new).collect();
         laws::check_time_uniform(&TimeUniformBasic, &losses).unwrap();
@@ -151,7 +171,6 @@ proptest! {
     fn whitehouse_admits_whatever_rogers_does(
         epsilons in prop::collection::vec(1e-4f64..1.0, 1..6), n in 1u64..2000, budget in 0.05f64..8.0,
     ) {
-        use measures::{FilterRule, Tallied, Tally};
         let delta: Exact = "1e-5".parse().unwrap();
         let budget = EpsilonDelta::new(Exact::try_from(budget).unwrap(), delta.clone()).unwrap();
         let rogers = RogersLeastBudget::new(delta).unwrap();

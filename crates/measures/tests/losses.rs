@@ -2,8 +2,8 @@
 
 use exact::{Exact, Round};
 use measures::{
-    Epsilon, EpsilonDelta, Loss, LossError, Measure, Mu, Orders, Profile, RenyiCurve, RenyiCurveDp,
-    RenyiDp, RenyiEpsilon, Rho, RhoDelta, Tradeoff,
+    Epsilon, EpsilonDelta, Loss, LossError, Measure, Mu, MuDelta, Orders, Profile, RenyiCurve,
+    RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, RhoDelta, Tradeoff,
 };
 use proptest::prelude::*;
 use serde::Serialize;
@@ -39,7 +39,8 @@ proptest! {
         through_json(&Rho::new(a.clone()));
         through_json(&Mu::new(a.clone()));
         through_json(&EpsilonDelta::new(a.clone(), delta.clone()).unwrap());
-        through_json(&RhoDelta::new(a.clone(), delta).unwrap());
+        through_json(&RhoDelta::new(a.clone(), delta.clone()).unwrap());
+        through_json(&MuDelta::new(a.clone(), delta).unwrap());
         through_json(&RenyiDp::new("2.5").unwrap().loss(a.clone()));
         let orders = Orders::new([2u32, 3].map(Exact::from)).unwrap();
         through_json(&RenyiCurve::new(&orders, [a, b]).unwrap());
@@ -53,7 +54,8 @@ proptest! {
         through_text(&Rho::new(value.clone()));
         through_text(&Mu::new(value.clone()));
         through_text(&EpsilonDelta::new(value.clone(), delta.clone()).unwrap());
-        through_text(&RhoDelta::new(value.clone(), delta).unwrap());
+        through_text(&RhoDelta::new(value.clone(), delta.clone()).unwrap());
+        through_text(&MuDelta::new(value.clone(), delta).unwrap());
         through_text(&RenyiDp::new("2.5").unwrap().loss(value));
     }
 }

@@ -3,15 +3,16 @@
 
 use exact::Exact;
 use measures::adaptive::{
-    ConcentratedFilter, GaussianComposition, ImprovedBasic, RogersLeastBudget, RogersOdometer,
-    TimeUniformBasic, TimeUniformRogers, Union, WhitehouseFilter, WhitehouseOdometer,
+    ApproxGaussianComposition, ConcentratedFilter, GaussianComposition, ImprovedBasic,
+    RogersLeastBudget, RogersOdometer, TimeUniformBasic, TimeUniformRogers, Union,
+    WhitehouseFilter, WhitehouseOdometer,
 };
 use measures::fixed::{Advanced, Hybrid, Optimal, OptimalPure};
 use measures::{
-    AbsoluteDistance, ApproxDp, ApproxZcdp, Basic, ChangeOneDistance, Distance, Epsilon,
-    EpsilonDelta, Form, GaussianDp, L1Distance, L2Distance, Loss, Measure, Metric, Mu, Name,
-    Neighbouring, Neighbours, Orders, PrivacyMap, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp,
-    RenyiEpsilon, Rho, RhoDelta, Rule, SymmetricDistance, Zcdp,
+    AbsoluteDistance, ApproxDp, ApproxGaussianDp, ApproxZcdp, Basic, ChangeOneDistance, Distance,
+    Epsilon, EpsilonDelta, Form, GaussianDp, L1Distance, L2Distance, Loss, Measure, Metric, Mu,
+    MuDelta, Name, Neighbouring, Neighbours, Orders, PrivacyMap, PureDp, RenyiCurve, RenyiCurveDp,
+    RenyiDp, RenyiEpsilon, Rho, RhoDelta, Rule, SymmetricDistance, Zcdp,
 };
 use proptest::prelude::*;
 
@@ -31,6 +32,7 @@ fn measures_and_metrics_keep_their_names() {
     named(Zcdp.name(), "zcdp");
     named(ApproxZcdp.name(), "approximate-zcdp");
     named(GaussianDp.name(), "gaussian");
+    named(ApproxGaussianDp.name(), "approximate-gaussian");
     named(
         RenyiDp::new(number("1.5")).unwrap().name(),
         "renyi{order=1.5}",
@@ -53,6 +55,7 @@ fn rules_keep_their_names() {
     let delta = || number("1e-6");
     named(Basic::new(PureDp).name(), "basic{pure}");
     named(GaussianComposition.name(), "gaussian");
+    named(ApproxGaussianComposition.name(), "approximate-gaussian");
     named(ImprovedBasic.name(), "improved-basic");
     let whitehouse = WhitehouseFilter::new(delta()).unwrap();
     named(whitehouse.name(), "whitehouse{slack=0.000001}");
@@ -130,6 +133,7 @@ proptest! {
         again(Rho::new(a.clone()));
         again(EpsilonDelta::saturating(a.clone(), b.clone()));
         again(RhoDelta::saturating(a.clone(), b.clone()));
+        again(MuDelta::saturating(a.clone(), b.clone()));
         again(RenyiEpsilon::new(number("2.5"), a.clone()).unwrap());
         let orders = Orders::new([number("1.5"), number("2")]).unwrap();
         again(RenyiCurve::new(&orders, [a.clone(), b.clone()]).unwrap());

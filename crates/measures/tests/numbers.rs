@@ -384,6 +384,10 @@ fn interleaving_is_what_the_theorems_say() {
     );
     assert_eq!(of(&Basic::new(ApproxDp)), Interleaving::ConcurrentFinite);
     assert_eq!(of(&GaussianComposition), Interleaving::ConcurrentFinite);
+    assert_eq!(
+        of(&measures::adaptive::ApproxGaussianComposition),
+        Interleaving::ConcurrentFinite
+    );
     assert_eq!(of(&Basic::new(ApproxZcdp)), Interleaving::Sequential);
     assert_eq!(of(&TimeUniformBasic), Interleaving::Sequential);
     let rogers = RogersOdometer::new(exact("0.01"), 2).unwrap();

@@ -1,10 +1,10 @@
 //! Parts of a budget: all of them fit it, under the rule that adds them up, and hardly anything is lost.
 
 use exact::{Exact, Round};
-use measures::adaptive::GaussianComposition;
+use measures::adaptive::{ApproxGaussianComposition, GaussianComposition};
 use measures::{
-    ApproxDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, FilterRule, Measure, Mu, Orders, PureDp,
-    RenyiCurveDp, RenyiDp, Rho, RhoDelta, Split, Tally, TotalLoss, Zcdp,
+    ApproxDp, ApproxZcdp, Basic, Epsilon, EpsilonDelta, FilterRule, Measure, Mu, MuDelta, Orders,
+    PureDp, RenyiCurveDp, RenyiDp, Rho, RhoDelta, Split, Tally, TotalLoss, Zcdp,
 };
 use proptest::prelude::*;
 
@@ -48,6 +48,8 @@ proptest! {
         let mu: Mu = format!("{digits}e-{e}").parse().unwrap();
         for n in [0, 1, 3, 4, n, many.into()] {
             fit(GaussianComposition, &mu, n);
+            let both = MuDelta::new(mu.value().clone(), "1e-6".parse().unwrap()).unwrap();
+            fit(ApproxGaussianComposition, &both, n);
         }
         // And hardly anything is lost: n times the square of a part.
         let part = mu.split(n);
@@ -75,6 +77,10 @@ fn no_parts_one_part_and_thirds() {
     assert_eq!(mu.split(1), mu);
     assert_eq!(mu.split(0), Mu::ZERO);
     assert_eq!(Mu::INFINITY.split(2), Mu::INFINITY);
+    let both: MuDelta = "(0.6, 9e-6)".parse().unwrap();
+    assert_eq!(both.split(9), "(0.2, 1e-6)".parse().unwrap());
+    assert_eq!(both.split(0), MuDelta::ZERO);
+    assert_eq!(MuDelta::INFINITY.split(2), MuDelta::INFINITY);
     let at_two = RenyiDp::new(2).unwrap();
     assert_eq!(at_two.infinity().split(2), at_two.infinity());
     assert_eq!(at_two.loss(Exact::ONE).split(0), at_two.zero());

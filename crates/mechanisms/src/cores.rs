@@ -176,7 +176,7 @@ impl Cores {
     /// What users do.
     pub fn users(&self) -> Protocol<BTreeSet<usize>, Question, bool, Epsilon> {
         let parameters = Arc::clone(&self.0);
-        Protocol::new(self.user_loss(), move |neighbours: &BTreeSet<usize>| {
+        let users = Protocol::new(self.user_loss(), move |neighbours: &BTreeSet<usize>| {
             let (neighbours, mut gate) = (neighbours.clone(), Gate::new(&parameters));
             machine(move |question: Question, scope: &mut Scope<'_>| {
                 let Question { alive, threshold } = question;
@@ -189,7 +189,8 @@ impl Cores {
                 }
                 Ok(less)
             })
-        })
+        });
+        users.between(|zero, one| zero.symmetric_difference(one).count() <= 1)
     }
 
     /// Runs the protocol: the core numbers, as the server finds them.

@@ -6,7 +6,7 @@ use exact::{
     Exact,
     interval::{Float, Interval, upper_quantile, upper_tail},
 };
-use measures::Mu;
+use measures::{Mu, MuDelta};
 
 use super::{Claim, Finding, no_guarantee};
 use crate::{
@@ -15,36 +15,56 @@ use crate::{
 
 impl<Q: Clone, A: Clone> Claim<Q, A> for Mu {
     fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
-        let Some(mu) = Exact::to_rational(self.value()) else {
-            return Ok(no_guarantee());
-        };
-        report.demand_everything("the trade-off curve")?;
-        let mut undecided = None;
-        // The region is symmetric, but rounding is not: a corner at (x, 1) is within it, its reflection (0, 1 − x) is not.
-        for direction in Direction::BOTH {
-            let profile = report.profile(direction);
-            for (x, y) in profile.corners() {
-                let allowed = allowed(x, &mu);
-                if *y > allowed.most {
-                    let attack = report.attack(&profile.where_best(x, y), direction);
-                    return Ok(Finding::Refuted { attack });
-                }
-                if *y > allowed.least {
-                    let at = digits(x);
-                    undecided = Some(format!(
-                        "an adversary is within rounding of the curve at {at}"
-                    ));
-                }
+        match Exact::to_rational(self.value()) {
+            Some(mu) => within(report, |x| allowed(x, &mu)),
+            None => Ok(no_guarantee()),
+        }
+    }
+}
+
+/// The region of `f_{0,δ} ⊗ G_μ` is convex, too: what is left of δ is the Gaussian region, smaller.
+impl<Q: Clone, A: Clone> Claim<Q, A> for MuDelta {
+    fn check(&self, report: &Report<Q, A>) -> Result<Finding<Q, A>, AuditError> {
+        let coordinates = [self.mu(), self.delta()].map(|number| number.to_rational());
+        match coordinates {
+            [Some(mu), Some(delta)] if delta < RBig::ONE => {
+                within(report, |x| allowed_beyond(x, &mu, &delta))
+            }
+            _ => Ok(no_guarantee()),
+        }
+    }
+}
+
+/// Whether every corner of the region of adversaries is within what is allowed.
+fn within<Q: Clone, A: Clone>(
+    report: &Report<Q, A>,
+    allowed: impl Fn(&RBig) -> Enclosure<RBig>,
+) -> Result<Finding<Q, A>, AuditError> {
+    report.demand_everything("the trade-off curve")?;
+    let mut undecided = None;
+    // The region is symmetric, but rounding is not: a corner at (x, 1) is within it, its reflection (0, 1 − x) is not.
+    for direction in Direction::BOTH {
+        let profile = report.profile(direction);
+        for (x, y) in profile.corners() {
+            let allowed = allowed(x);
+            if *y > allowed.most {
+                let attack = report.attack(&profile.where_best(x, y), direction);
+                return Ok(Finding::Refuted { attack });
+            }
+            if *y > allowed.least {
+                let at = digits(x);
+                undecided = Some(format!(
+                    "an adversary is within rounding of the curve at {at}"
+                ));
             }
         }
-        Ok(match undecided {
-            Some(evidence) => Finding::Undecided { evidence },
-            None => Finding::Holds {
-                evidence: "every corner of the region of adversaries is within the Gaussian one"
-                    .into(),
-            },
-        })
     }
+    Ok(match undecided {
+        Some(evidence) => Finding::Undecided { evidence },
+        None => Finding::Holds {
+            evidence: "every corner of the region of adversaries is within the Gaussian one".into(),
+        },
+    })
 }
 
 /// The precision of what is not rational.
@@ -64,6 +84,16 @@ fn allowed(x: &RBig, mu: &RBig) -> Enclosure<RBig> {
     Enclosure {
         least: least.unwrap_or_else(|| x.clone()),
         most: most.unwrap_or(RBig::ONE),
+    }
+}
+
+/// The same with δ: `δ + (1−δ)·Φ(Φ⁻¹(x/(1−δ)) + μ)`, and 1 from `x = 1−δ` on.
+fn allowed_beyond(x: &RBig, mu: &RBig, delta: &RBig) -> Enclosure<RBig> {
+    let kept = RBig::ONE - delta;
+    let gaussian = allowed(&(x / &kept).min(RBig::ONE), mu);
+    Enclosure {
+        least: delta + &kept * gaussian.least,
+        most: delta + &kept * gaussian.most,
     }
 }
 

@@ -12,13 +12,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ContributionBounds, Live, LiveError, LivePart, Recorded, Replaced,
-    table::{MAX_PARTS, Row, Table},
+    held::MAX_PARTS,
+    table::{Asked, Row, Table},
 };
 use crate::{
     allowance::Leaks,
     pair::StreamMessage,
     sync::{Apart, Mutex, RwLock, SHARDS, lock, read, write},
 };
+
+/// So many updates are looked up together.
+const BATCH: usize = 1024;
 
 /// The two handles of a stream.
 pub type Handles<K, X, U, Q, A> = (Writer<K, X, U, Q, A>, Reader<K, X, U, Q, A>);
@@ -189,6 +193,68 @@ where
         let recorded = self.0.table.admit(unit, part.number, &part.room);
         part.step(recorded.is_ok().then_some(update))?;
         Ok(recorded)
+    }
+
+    /// Many updates, each of a unit for a part, as if they were sent one by one in this order; but the table of units is read for a thousand of
+    /// them at the same time. That takes a fifth more instructions, and pays where the table is far larger than the processor's caches.
+    ///
+    /// Every answer is what [`update`](Self::update) would have said.
+    ///
+    /// ```
+    /// use odometry::continual::live::{ContributionBounds, GroupBy, LivePart, Replaced, latest};
+    /// use odometry::measures::Epsilon;
+    /// use odometry::queryable::{Root, machine};
+    /// let sums = |_: &char| {
+    ///     let mut sum = 0;
+    ///     let running = machine(move |x: i64, _| { sum += x; Ok(sum) });
+    ///     Some(LivePart::new("0.1".parse::<Epsilon>().ok()?, latest(running, |x: Option<i64>| x.unwrap_or(0))))
+    /// };
+    /// let letters = GroupBy::new(ContributionBounds::equal(1, "0.1".parse()?, 2)?, sums);
+    /// let (writer, reader) = letters.open::<u64>(&Root::from_os()?)?;
+    /// reader.create(['a', 'b'])?;
+    /// let told = writer.update_all([(7, 'a', 3), (7, 'b', 3), (8, 'a', 4), (9, 'c', 1)]);
+    /// let told: Vec<_> = told.into_iter().collect::<Result<_, _>>()?;
+    /// assert_eq!(told, [Ok(()), Err(Replaced::TooManyParts), Ok(()), Err(Replaced::NoSuchPart)]);
+    /// assert_eq!(reader.ask('a', ())?, Some(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update_all(
+        &self,
+        updates: impl IntoIterator<Item = (X, K, U)>,
+    ) -> Vec<Result<Recorded, LiveError>> {
+        let (mut updates, mut told) = (updates.into_iter(), Vec::new());
+        loop {
+            let batch: Vec<(X, K, U)> = updates.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return told;
+            }
+            self.send(batch, &mut told);
+        }
+    }
+
+    fn send(&self, batch: Vec<(X, K, U)>, told: &mut Vec<Result<Recorded, LiveError>>) {
+        let parts: Vec<_> = batch.iter().map(|(_, part, _)| self.0.find(part)).collect();
+        let known = batch.iter().zip(&parts).filter_map(|((unit, ..), part)| {
+            let Running { number, room, .. } = part.as_deref()?;
+            let part = *number;
+            Some(Asked { unit, part, room })
+        });
+        let mut recorded = self
+            .0
+            .table
+            .admit_all(&known.collect::<Vec<_>>())
+            .into_iter();
+        for ((_, _, update), part) in batch.into_iter().zip(&parts) {
+            let recorded = match part {
+                None => Ok(Err(Replaced::NoSuchPart)),
+                Some(part) => {
+                    let recorded = recorded.next().unwrap_or(Err(Replaced::NoSuchPart));
+                    let stepped = part.step(recorded.is_ok().then_some(update));
+                    stepped.map(|()| recorded).map_err(LiveError::from)
+                }
+            };
+            told.push(recorded);
+        }
     }
 
     /// The same, without showing for which part: every part steps, all others with the empty record. It takes as long as

@@ -1,34 +1,50 @@
 //! An index whose entries lie where their keys are looked for: one place in memory to wait for, where the standard map has
-//! two. With a million units that is most of what an update costs.
+//! two. With a million units that is most of what an update costs; so is the size of an entry, which decides what of the index the
+//! processor's caches hold.
 
-use std::num::NonZeroU32;
+use std::num::NonZeroU64;
 
 /// Grows when more than four in five places are taken, to half as many again.
 const FULL: (usize, usize) = (4, 5);
 const LEAST: usize = 8;
 
-/// A map from keys to values, by open addressing with linear probing. Nothing is ever removed.
+/// A value has so many bits: the rest of its word is a tag.
+pub(super) const VALUE_BITS: u32 = 56;
+const VALUE: u64 = (1 << VALUE_BITS) - 1;
+
+/// A map from keys to values of [`VALUE_BITS`], by open addressing with linear probing. Nothing is ever removed.
 ///
-/// Places follow tags, which are bits of the keys' hashes: whoever uses it hashes with secret keys, so that nobody can make
-/// tags collide.
-pub(super) struct Index<X, V> {
-    places: Vec<Option<Entry<X, V>>>,
+/// Places and tags are bits of the keys' hashes: whoever uses it hashes with secret keys, so that nobody can make them collide.
+pub(super) struct Index<X> {
+    places: Vec<Option<Entry<X>>>,
     len: usize,
 }
 
-struct Entry<X, V> {
-    /// Decides most comparisons, and leaves room for `None`.
-    tag: NonZeroU32,
-    value: V,
+struct Entry<X> {
+    /// The tag decides most comparisons, and is never zero, which leaves room for `None`.
+    word: NonZeroU64,
     key: X,
 }
 
-/// The tag of a key with this hash.
-pub(super) fn tag(hash: u64) -> NonZeroU32 {
-    NonZeroU32::new((hash >> 32) as u32).unwrap_or(NonZeroU32::MIN)
+impl<X> Entry<X> {
+    const fn value(&self) -> u64 {
+        self.word.get() & VALUE
+    }
 }
 
-impl<X, V> Index<X, V> {
+/// The word of a key with this hash.
+fn word(hash: u64, value: u64) -> NonZeroU64 {
+    let tag = tag(hash);
+    NonZeroU64::new(tag | value & VALUE).unwrap_or(NonZeroU64::MIN)
+}
+
+/// Bits of the hash that say neither the shard nor the place.
+const fn tag(hash: u64) -> u64 {
+    let bits = hash >> 8 & 0xFF;
+    (if bits == 0 { 1 } else { bits }) << VALUE_BITS
+}
+
+impl<X> Index<X> {
     pub(super) const fn new() -> Self {
         Self {
             places: Vec::new(),
@@ -40,16 +56,22 @@ impl<X, V> Index<X, V> {
         self.len
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&X, &V)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&X, u64)> {
         let entries = self.places.iter().flatten();
-        entries.map(|entry| (&entry.key, &entry.value))
+        entries.map(|entry| (&entry.key, entry.value()))
     }
 
     /// The first of these places where what satisfies this lies, or else the first that is free.
-    fn probe(&self, tag: NonZeroU32, found: impl Fn(&Entry<X, V>) -> bool) -> Option<usize> {
-        let start = start(tag, self.places.len());
+    fn probe(&self, hash: u64, found: impl Fn(&Entry<X>) -> bool) -> Option<usize> {
+        let start = start(hash, self.places.len());
         let mut from_here = (start..self.places.len()).chain(0..start);
         from_here.find(|at| self.places[*at].as_ref().is_none_or(&found))
+    }
+
+    /// Whether something lies where the search for this hash begins.
+    pub(super) fn is_taken(&self, hash: u64) -> bool {
+        let start = start(hash, self.places.len());
+        self.places.get(start).is_some_and(Option::is_some)
     }
 
     fn is_full(&self) -> bool {
@@ -57,42 +79,58 @@ impl<X, V> Index<X, V> {
         self.len * of >= self.places.len() * taken
     }
 
-    fn grow(&mut self) {
+    /// All hashes come first: they are foreign code, and one that panics must not leave half an index, which would be a refund.
+    fn grow(&mut self, hash: impl Fn(&X) -> u64) {
+        let entries = self.places.iter().flatten();
+        let hashes: Vec<u64> = entries.map(|entry| hash(&entry.key)).collect();
         let more = (self.places.len() / 2 * 3).max(LEAST);
         let mut larger = Self {
             places: (0..more).map(|_| None).collect(),
             len: self.len,
         };
-        for entry in std::mem::take(&mut self.places).into_iter().flatten() {
+        let entries = std::mem::take(&mut self.places).into_iter().flatten();
+        for (entry, hash) in entries.zip(hashes) {
             // No two keys are the same, and there is room.
-            if let Some(at) = larger.probe(entry.tag, |_| false) {
+            if let Some(at) = larger.probe(hash, |_| false) {
                 larger.places[at] = Some(entry);
             }
         }
         *self = larger;
     }
+
+    /// Another value for what lies here.
+    pub(super) fn set(&mut self, at: usize, value: u64) {
+        if let Some(entry) = self.places.get_mut(at).and_then(Option::as_mut) {
+            let tag = entry.word.get() & !VALUE;
+            entry.word = NonZeroU64::new(tag | value & VALUE).unwrap_or(entry.word);
+        }
+    }
 }
 
-/// Where the search for a tag begins: places follow tags, evenly.
-fn start(tag: NonZeroU32, places: usize) -> usize {
-    ((u64::from(tag.get()) * places as u64) >> 32) as usize
+/// Where the search for a key begins: places follow hashes, evenly.
+const fn start(hash: u64, places: usize) -> usize {
+    (((hash >> 32) * places as u64) >> 32) as usize
 }
 
-impl<X: Eq, V> Index<X, V> {
-    /// The value of this key.
-    pub(super) fn get_mut(&mut self, tag: NonZeroU32, key: &X) -> Option<&mut V> {
-        let at = self.probe(tag, |entry| entry.tag == tag && entry.key == *key)?;
-        let entry = self.places[at].as_mut()?;
-        Some(&mut entry.value)
+impl<X: Eq> Index<X> {
+    /// Where this key lies, and its value.
+    pub(super) fn find(&self, hash: u64, key: &X) -> Option<(usize, u64)> {
+        let tag = tag(hash);
+        let found = |entry: &Entry<X>| entry.word.get() & !VALUE == tag && entry.key == *key;
+        let at = self.probe(hash, found)?;
+        let entry = self.places[at].as_ref()?;
+        Some((at, entry.value()))
     }
 
-    /// A key that is not there yet.
-    pub(super) fn insert(&mut self, tag: NonZeroU32, key: X, value: V) {
+    /// A key that is not there yet. `hash` is asked again where the index grows.
+    pub(super) fn insert(&mut self, key: X, value: u64, hash: impl Fn(&X) -> u64) {
         if self.is_full() {
-            self.grow();
+            self.grow(&hash);
         }
-        if let Some(at) = self.probe(tag, |_| false) {
-            self.places[at] = Some(Entry { tag, value, key });
+        let hash = hash(&key);
+        if let Some(at) = self.probe(hash, |_| false) {
+            let word = word(hash, value);
+            self.places[at] = Some(Entry { word, key });
             self.len += 1;
         }
     }
@@ -107,21 +145,22 @@ mod tests {
 
     use super::*;
 
-    fn check(tags: impl Fn(u64) -> NonZeroU32, keys: u64) {
+    fn check(hash: impl Fn(&u64) -> u64, keys: u64) {
         let (mut index, mut model) = (Index::new(), HashMap::new());
         for step in 0..4 * keys {
             let key = step.wrapping_mul(0x9E37_79B9) % keys;
-            let tag = tags(key);
-            match index.get_mut(tag, &key) {
-                Some(value) => *value += step,
-                None => index.insert(tag, key, step),
+            let more = step << 20;
+            match index.find(hash(&key), &key) {
+                Some((at, value)) => index.set(at, value + more),
+                None => index.insert(key, more, &hash),
             }
-            *model.entry(key).or_insert(0) += step;
-            assert_eq!(index.get_mut(tag, &key), model.get_mut(&key));
-            assert_eq!(index.get_mut(tag, &(keys + key)), None);
+            *model.entry(key).or_insert(0) += more;
+            let value = |key: u64| index.find(hash(&key), &key).map(|(_, value)| value);
+            assert_eq!(value(key), model.get(&key).copied());
+            assert_eq!(value(keys + key), None);
         }
         assert_eq!(index.len(), model.len());
-        assert!(index.iter().all(|(key, value)| model[key] == *value));
+        assert!(index.iter().all(|(key, value)| model[key] == value));
         assert_eq!(index.iter().count(), model.len());
         let taken = index.places.len() as f64 / index.len() as f64;
         assert!(taken >= 1.25 && (keys < 100 || taken < 1.9), "{taken}");
@@ -131,20 +170,53 @@ mod tests {
     fn it_is_a_map() {
         let hasher = RandomState::new();
         for keys in [1, 5, 1000, 10_000] {
-            check(|key| tag(hasher.hash_one(key)), keys);
+            check(|key| hasher.hash_one(key), keys);
         }
     }
 
-    /// All tags the same, at the beginning, the middle and the end.
+    /// All hashes the same: places at the beginning, the middle and the end.
     #[test]
-    fn it_is_a_map_also_if_all_tags_collide() {
+    fn it_is_a_map_also_if_all_hashes_collide() {
         for bits in [0, 1 << 63, u64::MAX] {
-            check(|_| tag(bits), 40);
+            check(|_| bits, 40);
         }
     }
 
+    /// Nobody gets anything back because somebody's hash panics while the index grows.
     #[test]
-    fn an_entry_is_half_a_line() {
-        assert_eq!(size_of::<Option<Entry<u64, [u32; 4]>>>(), 32);
+    fn a_hash_that_panics_loses_nothing() {
+        let hash = |key: &u64| key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let (mut index, mut panicked) = (Index::new(), 0);
+        for key in 0..200u64 {
+            let bad = |other: &u64| match *other == key / 2 {
+                true => panic!("a bad hash"),
+                false => hash(other),
+            };
+            let insert = || index.insert(key, key, bad);
+            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(insert)).is_err() {
+                panicked += 1;
+                assert_eq!(index.len(), key as usize);
+                index.insert(key, key, hash);
+            }
+            let found = |key: u64| index.find(hash(&key), &key).map(|(_, value)| value);
+            assert!((0..=key).all(|key| found(key) == Some(key)));
+        }
+        assert!(panicked > 5, "{panicked}");
+    }
+
+    #[test]
+    fn values_have_all_their_bits_and_no_more() {
+        let mut index = Index::new();
+        index.insert('a', VALUE, |_| 0);
+        assert_eq!(index.find(0, &'a'), Some((0, VALUE)));
+        index.set(0, u64::MAX - 1);
+        assert_eq!(index.find(0, &'a'), Some((0, VALUE - 1)));
+        index.set(0, 0);
+        assert_eq!(index.find(0, &'a'), Some((0, 0)));
+    }
+
+    #[test]
+    fn an_entry_is_a_quarter_of_a_line() {
+        assert_eq!(size_of::<Option<Entry<u64>>>(), 16);
     }
 }

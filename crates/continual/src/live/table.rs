@@ -1,9 +1,6 @@
 //! Who has contributed what: a row of a few numbers for each unit.
 
-use std::{
-    hash::{BuildHasher, Hash, RandomState},
-    num::NonZeroU32,
-};
+use std::hash::{BuildHasher, Hash, RandomState};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,21 +8,16 @@ use crate::sync::{Apart, Mutex, SHARDS, lock};
 
 use super::{
     Replaced,
-    index::{Index, tag},
+    held::{Held, SPENT},
+    index::Index,
 };
 
-/// The slot is free.
+/// In long rows: the slot is free.
 const FREE: u32 = u32::MAX;
-/// The slot was taken by a part that is gone.
-const SPENT: u32 = u32::MAX - 1;
-/// Parts have numbers below this.
-pub(super) const MAX_PARTS: u32 = 1 << 24;
 
-/// Rows of so many words lie in the index itself: one place in memory less to wait for.
-const SHORT: usize = 4;
-
-/// A row is the number of updates, and for each slot the part that took it. Short rows lie in the index; longer ones have
-/// one length and lie one after the other, and the index says where.
+/// Most units touch one part. Their row is a number in the index: which part, in which slot, and how many updates. The rows of all
+/// others have one length, `1 + slots` words (the number of updates, and for each slot the part that took it), lie one after the other, and the
+/// index says where.
 pub(super) struct Table<X> {
     shards: Vec<Apart<Mutex<Shard<X>>>>,
     hasher: RandomState,
@@ -34,8 +26,15 @@ pub(super) struct Table<X> {
 }
 
 struct Shard<X> {
-    index: Index<X, [u32; SHORT]>,
+    index: Index<X>,
     long: Vec<u32>,
+}
+
+/// An update of a unit to a part that fits into these slots, the best first.
+pub(super) struct Asked<'a, X> {
+    pub(super) unit: &'a X,
+    pub(super) part: u32,
+    pub(super) room: &'a [usize],
 }
 
 /// What one unit has contributed.
@@ -64,9 +63,8 @@ impl<X: Hash + Eq> Table<X> {
     }
 
     /// Low bits of the hash say which shard, high bits where in it.
-    fn shard(&self, unit: &X) -> (&Mutex<Shard<X>>, NonZeroU32) {
-        let hash = self.hasher.hash_one(unit);
-        (&self.shards[hash as usize % self.shards.len()].0, tag(hash))
+    fn shard(&self, hash: u64) -> &Mutex<Shard<X>> {
+        &self.shards[hash as usize % self.shards.len()].0
     }
 
     /// Counts an update of this unit to a part that fits into these slots, the best first; or says why not.
@@ -74,21 +72,94 @@ impl<X: Hash + Eq> Table<X> {
     where
         X: Clone,
     {
-        let (shard, tag) = self.shard(unit);
-        lock(shard).with_row(unit, tag, self.slots, |row| {
-            let Some((updates, slots)) = row.split_first_mut() else {
-                return Err(Replaced::TooManyUpdates);
+        let hash = self.hasher.hash_one(unit);
+        self.admit_in(&mut lock(self.shard(hash)), hash, unit, part, room)
+    }
+
+    /// The same for many, in their order, with one lock for all that are in one shard.
+    pub(super) fn admit_all(&self, asked: &[Asked<'_, X>]) -> Vec<Result<(), Replaced>>
+    where
+        X: Clone,
+    {
+        let hashes = asked.iter().map(|asked| self.hasher.hash_one(asked.unit));
+        let hashes: Vec<u64> = hashes.collect();
+        let shard_of = |at: usize| hashes[at] as usize % self.shards.len();
+        // By shard, and in it what comes first stays first, for every unit.
+        let both = |at: usize| (shard_of(at) as u64) << 32 | at as u64;
+        let mut order: Vec<u64> = (0..asked.len()).map(both).collect();
+        order.sort_unstable();
+        let place = |both: &u64| (*both as u32) as usize;
+        let mut answers = vec![Err(Replaced::TooManyUpdates); asked.len()];
+        for group in order.chunk_by(|one, other| one >> 32 == other >> 32) {
+            let mut shard = lock(&self.shards[shard_of(place(&group[0]))].0);
+            // To look at all places first lets the processor fetch them from memory at the same time.
+            let seen = group.iter().map(place);
+            let seen = seen.filter(|at| shard.index.is_taken(hashes[*at]));
+            std::hint::black_box(seen.count());
+            for at in group.iter().map(place) {
+                let Asked { unit, part, room } = &asked[at];
+                answers[at] = self.admit_in(&mut shard, hashes[at], unit, *part, room);
+            }
+        }
+        answers
+    }
+
+    fn admit_in(
+        &self,
+        shard: &mut Shard<X>,
+        hash: u64,
+        unit: &X,
+        part: u32,
+        room: &[usize],
+    ) -> Result<(), Replaced>
+    where
+        X: Clone,
+    {
+        let Some((at, value)) = shard.index.find(hash, unit) else {
+            let slot = *room.first().ok_or(Replaced::TooManyParts)? as u32;
+            let one = Held::One {
+                slot,
+                part,
+                updates: 1,
             };
-            if *updates >= self.updates {
+            shard.insert(unit.clone(), one, &self.hasher);
+            return Ok(());
+        };
+        let row = match Held::unpack(value) {
+            Held::Long(row) => row,
+            Held::One { updates, .. } if updates >= self.updates => {
                 return Err(Replaced::TooManyUpdates);
             }
-            if !slots.contains(&part) {
-                let free = room.iter().find(|slot| slots[**slot] == FREE);
-                slots[*free.ok_or(Replaced::TooManyParts)?] = part;
+            Held::One {
+                slot,
+                part: before,
+                updates,
+            } => {
+                let same = before == part;
+                if same && updates < Held::UPDATES {
+                    let updates = updates + 1;
+                    let one = Held::One {
+                        slot,
+                        part,
+                        updates,
+                    };
+                    shard.index.set(at, one.pack());
+                    return Ok(());
+                }
+                if !same && room.iter().all(|other| *other == slot as usize) {
+                    return Err(Replaced::TooManyParts);
+                }
+                let row = shard.lengthen(self.slots, [(slot as usize, before)], updates);
+                shard.index.set(at, Held::Long(row).pack());
+                row
             }
-            *updates += 1;
-            Ok(())
-        })
+        };
+        count(
+            &mut shard.long[row..][..=self.slots],
+            self.updates,
+            part,
+            room,
+        )
     }
 
     /// All rows, unit by unit: what a unit sends meanwhile may be missing.
@@ -99,13 +170,20 @@ impl<X: Hash + Eq> Table<X> {
         let mut all = Vec::new();
         for shard in &self.shards {
             let shard = lock(&shard.0);
-            let row = |(unit, short): (&X, &[u32; SHORT])| {
-                let words = shard.words(short, self.slots);
-                let taken = |slot: &usize| words[1 + slot] != FREE;
+            let row = |(unit, value): (&X, u64)| {
+                let (updates, taken) = match Held::unpack(value) {
+                    Held::One { slot, updates, .. } => (updates, vec![slot as usize]),
+                    Held::Long(row) => {
+                        let words = &shard.long[row..][..=self.slots];
+                        let taken = |slot: &usize| words[1 + slot] != FREE;
+                        (words[0], (0..self.slots).filter(taken).collect())
+                    }
+                };
+                let unit = unit.clone();
                 Row {
-                    unit: unit.clone(),
-                    updates: words[0],
-                    taken: (0..self.slots).filter(taken).collect(),
+                    unit,
+                    updates,
+                    taken,
                 }
             };
             all.extend(shard.index.iter().map(row));
@@ -118,19 +196,52 @@ impl<X: Hash + Eq> Table<X> {
     where
         X: Clone,
     {
-        for Row {
-            unit,
-            updates,
-            taken,
-        } in rows
-        {
-            let (shard, tag) = self.shard(unit);
-            lock(shard).with_row(unit, tag, self.slots, |row| {
-                row[0] = row[0].saturating_add(*updates);
-                for slot in taken.iter().filter(|slot| **slot < self.slots) {
-                    row[1 + slot] = SPENT;
-                }
-            });
+        for row in rows {
+            let hash = self.hasher.hash_one(&row.unit);
+            let mut shard = lock(self.shard(hash));
+            self.restore_in(&mut shard, hash, row);
+        }
+    }
+
+    fn restore_in(&self, shard: &mut Shard<X>, hash: u64, row: &Row<X>)
+    where
+        X: Clone,
+    {
+        let taken = row.taken.iter().filter(|slot| **slot < self.slots);
+        let found = shard.index.find(hash, &row.unit);
+        let (known, updates, at) = match found.map(|(at, value)| (at, Held::unpack(value))) {
+            Some((_, Held::Long(at))) => {
+                let words = &mut shard.long[at..][..=self.slots];
+                words[0] = words[0].saturating_add(row.updates);
+                taken.for_each(|slot| words[1 + slot] = SPENT);
+                return;
+            }
+            Some((
+                at,
+                Held::One {
+                    slot,
+                    part,
+                    updates,
+                },
+            )) => (Some((slot as usize, part)), updates, Some(at)),
+            None => (None, 0, None),
+        };
+        let slots: Vec<_> = known
+            .into_iter()
+            .chain(taken.map(|slot| (*slot, SPENT)))
+            .collect();
+        let updates = updates.saturating_add(row.updates);
+        let held = match slots.as_slice() {
+            [(slot, part)] if updates <= Held::UPDATES => Held::One {
+                slot: *slot as u32,
+                part: *part,
+                updates,
+            },
+            _ => Held::Long(shard.lengthen(self.slots, slots, updates)),
+        };
+        match at {
+            Some(at) => shard.index.set(at, held.pack()),
+            None => shard.insert(row.unit.clone(), held, &self.hasher),
         }
     }
 
@@ -143,51 +254,119 @@ impl<X: Hash + Eq> Table<X> {
     }
 }
 
-impl<X: Hash + Eq + Clone> Shard<X> {
-    /// Does something with the row of this unit, a new one if it was never seen.
-    fn with_row<R>(
+impl<X: Hash + Eq> Shard<X> {
+    fn insert(&mut self, unit: X, held: Held, hasher: &RandomState) {
+        self.index
+            .insert(unit, held.pack(), |unit| hasher.hash_one(unit));
+    }
+}
+
+impl<X> Shard<X> {
+    /// A new long row, with these slots taken by these parts: where it begins.
+    fn lengthen(
         &mut self,
-        unit: &X,
-        tag: NonZeroU32,
         slots: usize,
-        work: impl FnOnce(&mut [u32]) -> R,
-    ) -> R {
-        if let Some(short) = self.index.get_mut(tag, unit) {
-            return work(words_mut(short, &mut self.long, slots));
+        taken: impl IntoIterator<Item = (usize, u32)>,
+        updates: u32,
+    ) -> usize {
+        let at = self.long.len();
+        self.long.push(updates);
+        self.long.extend(std::iter::repeat_n(FREE, slots));
+        for (slot, part) in taken {
+            self.long[at + 1 + slot] = part;
         }
-        let (unit, mut short) = (unit.clone(), [FREE; SHORT]);
-        if slots < SHORT {
-            short[0] = 0;
-        } else {
-            short[..2].copy_from_slice(&split(self.long.len()));
-            self.long.push(0);
-            self.long.extend(std::iter::repeat_n(FREE, slots));
-        }
-        let answer = work(words_mut(&mut short, &mut self.long, slots));
-        self.index.insert(tag, unit, short);
-        answer
-    }
-
-    fn words<'a>(&'a self, short: &'a [u32; SHORT], slots: usize) -> &'a [u32] {
-        match slots < SHORT {
-            true => &short[..=slots],
-            false => &self.long[joined(short)..][..=slots],
-        }
+        at
     }
 }
 
-fn words_mut<'a>(short: &'a mut [u32; SHORT], long: &'a mut [u32], slots: usize) -> &'a mut [u32] {
-    match slots < SHORT {
-        true => &mut short[..=slots],
-        false => &mut long[joined(short)..][..=slots],
+/// Counts an update in a long row.
+fn count(row: &mut [u32], most: u32, part: u32, room: &[usize]) -> Result<(), Replaced> {
+    let Some((updates, slots)) = row.split_first_mut() else {
+        return Err(Replaced::TooManyUpdates);
+    };
+    if *updates >= most {
+        return Err(Replaced::TooManyUpdates);
     }
+    if !slots.contains(&part) {
+        let free = room.iter().find(|slot| slots[**slot] == FREE);
+        slots[*free.ok_or(Replaced::TooManyParts)?] = part;
+    }
+    *updates += 1;
+    Ok(())
 }
 
-/// A place among the long rows, as two words.
-const fn split(at: usize) -> [u32; 2] {
-    [at as u32, (at as u64 >> 32) as u32]
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
 
-const fn joined(short: &[u32; SHORT]) -> usize {
-    (short[0] as u64 | (short[1] as u64) << 32) as usize
+    /// All rows as long ones, from the beginning.
+    #[test]
+    fn short_rows_count_as_long_ones_do() {
+        for (slots, most) in [(1, 3), (2, 5), (3, 4), (5, 40)] {
+            let (mut table, mut model) = (Table::new(slots, most), HashMap::new());
+            let mut state = 1u64;
+            let mut next = move |below: u64| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (state >> 33) % below
+            };
+            for step in 0..4000 {
+                let (unit, part) = (next(60), next(7) as u32);
+                // Each part has its own room, in its own order.
+                let room: Vec<usize> = (0..slots)
+                    .map(|slot| (slot + part as usize) % slots)
+                    .take(1 + part as usize % slots)
+                    .collect();
+                let row = model.entry(unit).or_insert_with(|| {
+                    let mut row = vec![FREE; slots + 1];
+                    row[0] = 0;
+                    row
+                });
+                let expected = count(row, most, part, &room);
+                assert_eq!(table.admit(&unit, part, &room), expected, "{step}");
+                if step % 1000 == 999 {
+                    let again = Table::new(slots, most);
+                    again.restore(&table.rows());
+                    table = again;
+                    for row in model.values_mut() {
+                        let taken = row[1..].iter_mut().filter(|part| **part != FREE);
+                        taken.for_each(|part| *part = SPENT);
+                    }
+                }
+            }
+            assert_eq!(table.len(), model.len());
+        }
+    }
+
+    /// More updates than a short row can count.
+    #[test]
+    fn a_row_that_counts_far_becomes_long() {
+        let table = Table::new(2, u32::MAX);
+        let row = Row {
+            unit: 'a',
+            updates: Held::UPDATES - 1,
+            taken: vec![1],
+        };
+        table.restore(&[row]);
+        for _ in 0..3 {
+            assert_eq!(table.admit(&'a', 5, &[0, 1]), Ok(()));
+        }
+        let rows = table.rows();
+        assert_eq!(
+            (rows[0].updates, &rows[0].taken[..]),
+            (Held::UPDATES + 2, &[0, 1][..])
+        );
+        assert_eq!(table.admit(&'a', 6, &[0, 1]), Err(Replaced::TooManyParts));
+        let table = Table::new(1, u32::MAX);
+        let unit = 'b';
+        table.restore(&[Row {
+            unit,
+            updates: u32::MAX - 1,
+            taken: vec![],
+        }]);
+        assert_eq!(table.admit(&unit, 0, &[0]), Ok(()));
+        assert_eq!(table.admit(&unit, 0, &[0]), Err(Replaced::TooManyUpdates));
+    }
 }

@@ -4,7 +4,7 @@ mod conversions;
 
 pub use conversions::{ApproxToProfile, ApproxToTradeoff};
 
-use crate::loss::pair::delta_loss;
+use crate::loss::pair::{delta_adds, delta_loss};
 use crate::{Epsilon, GroupPrivacy, Measure};
 use exact::{Exact, Round};
 
@@ -22,6 +22,7 @@ delta_loss! {
     /// ```
     EpsilonDelta, epsilon, "EpsilonDelta::new"
 }
+delta_adds! { EpsilonDelta, epsilon }
 
 impl From<Epsilon> for EpsilonDelta {
     fn from(pure: Epsilon) -> Self {

@@ -1,7 +1,12 @@
-//! Gaussian differential privacy.
+//! Gaussian differential privacy, and its approximate form.
 
+mod approximate;
 mod conversions;
 
+pub use approximate::{
+    ApproxGaussianDp, ApproxGaussianToApprox, ApproxToApproxGaussian, GaussianToApproxGaussian,
+    MuDelta, TradeoffToApproxGaussian,
+};
 pub use conversions::{
     GaussianToApprox, GaussianToCurve, GaussianToProfile, GaussianToRenyi, GaussianToTradeoff,
     GaussianToZcdp, gaussian_delta, gaussian_epsilon, gaussian_to_zcdp,

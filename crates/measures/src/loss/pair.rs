@@ -54,16 +54,6 @@ macro_rules! delta_loss {
                 &self.delta
             }
 
-            /// Adds `n` times `other`, exactly; a sum that guarantees nothing becomes infinity.
-            #[inline]
-            pub(crate) fn add(&mut self, other: &Self, n: u64) {
-                crate::adaptive::add_times(&mut self.$value, &other.$value, n);
-                crate::adaptive::add_times(&mut self.delta, &other.delta, n);
-                if self.$value.is_infinite() || self.delta >= exact::Exact::ONE {
-                    *self = Self::INFINITY;
-                }
-            }
-
             /// Whether this loss guarantees nothing.
             pub fn is_infinite(&self) -> bool {
                 self.$value.is_infinite()
@@ -134,7 +124,24 @@ macro_rules! delta_loss {
     };
 }
 
-pub(crate) use delta_loss;
+/// Sums of such losses, coordinate by coordinate.
+macro_rules! delta_adds {
+    ($name:ident, $value:ident) => {
+        impl $name {
+            /// Adds `n` times `other`, exactly; a sum that guarantees nothing becomes infinity.
+            #[inline]
+            pub(crate) fn add(&mut self, other: &Self, n: u64) {
+                crate::adaptive::add_times(&mut self.$value, &other.$value, n);
+                crate::adaptive::add_times(&mut self.delta, &other.delta, n);
+                if self.$value.is_infinite() || self.delta >= exact::Exact::ONE {
+                    *self = Self::INFINITY;
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use {delta_adds, delta_loss};
 
 use super::scalar::number;
 use crate::LossError;

@@ -1,8 +1,8 @@
 //! The rules of this crate by their stable names: for programs that read what was written down, and know no types.
 
 use super::adaptive::{
-    ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic,
-    RogersLeastBudget, RogersOdometer, WhitehouseFilter, WhitehouseOdometer,
+    ApproxGaussianComposition, ConcentratedFilter, ConcentratedOdometer, GaussianComposition,
+    ImprovedBasic, RogersLeastBudget, RogersOdometer, WhitehouseFilter, WhitehouseOdometer,
 };
 use crate::{
     Adaptive, ApproxDp, ApproxZcdp, Basic, FilterRule, Name, Orders, PureDp, RenyiCurveDp, RenyiDp,
@@ -53,6 +53,7 @@ pub fn with_rule<V: WithRule>(name: &Name, with: V) -> Option<V::Out> {
         ("basic", measure) => basic(measure, found),
         ("improved-basic", "") => found.adaptive(ImprovedBasic),
         ("gaussian", "") => found.adaptive(GaussianComposition),
+        ("approximate-gaussian", "") => found.adaptive(ApproxGaussianComposition),
         ("rogers-least-budget", _) => {
             found.adaptive(RogersLeastBudget::new(number("delta")?).ok()?)
         }
@@ -170,6 +171,7 @@ mod tests {
         found(&Basic::new(RenyiCurveDp::new(orders)), true);
         found(&ImprovedBasic, true);
         found(&GaussianComposition, true);
+        found(&ApproxGaussianComposition, true);
         found(&RogersLeastBudget::new("1e-6").unwrap(), true);
         found(&RogersOdometer::new("1e-6", 1000).unwrap(), true);
         found(&RogersOdometer::with_beta("1e-6", "0.3").unwrap(), true);

@@ -2,13 +2,14 @@
 
 use super::Rho;
 use crate::Measure;
-use crate::loss::pair::delta_loss;
+use crate::loss::pair::{delta_adds, delta_loss};
 use exact::Exact;
 
 delta_loss! {
     /// An approximate zCDP loss `(ρ, δ)`, compared coordinate-wise.
     RhoDelta, rho, "RhoDelta::new"
 }
+delta_adds! { RhoDelta, rho }
 
 impl From<Rho> for RhoDelta {
     fn from(rho: Rho) -> Self {

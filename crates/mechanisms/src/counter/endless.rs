@@ -11,7 +11,7 @@ use continual::streams::{Continual, Streams};
 use measures::{L1Distance, Loss, PrivacyMap, PureDp};
 use queryable::{AskError, Machine, Scope};
 
-use super::{Counter, SubtractingCounter, SubtractingMachine, shape::Shape, tree::Blocks};
+use super::{Columns, Counter, SubtractingCounter, SubtractingMachine, shape::Shape, tree::Blocks};
 use crate::{
     error::BuildError,
     noise::Noise,
@@ -63,11 +63,17 @@ pub trait Epoch: Clone + Send + Sync + sealed::Sealed + 'static {
     type Noise: Noise;
     /// It while it runs.
     #[doc(hidden)]
-    type Running: Send + 'static;
+    type Running: Send + Sync + 'static;
 
     /// For so many steps, of which the last answer is kept.
     #[doc(hidden)]
     fn kept<L: Spend<Noise = Self::Noise>>(horizon: u64, loss: L) -> Result<Self, BuildError>;
+    /// How many steps it has.
+    #[doc(hidden)]
+    fn steps(&self) -> u64;
+    /// Of how many blocks a time is made, at the most.
+    #[doc(hidden)]
+    fn blocks(&self) -> u64;
     #[doc(hidden)]
     fn noise_of(&self) -> &Self::Noise;
     #[doc(hidden)]
@@ -90,6 +96,14 @@ impl<N: Noise> Epoch for Counter<N> {
 
     fn kept<L: Spend<Noise = N>>(horizon: u64, loss: L) -> Result<Self, BuildError> {
         Self::spending_with(horizon, Shape::best_kept(horizon, L::POWER), loss)
+    }
+
+    fn steps(&self) -> u64 {
+        self.horizon()
+    }
+
+    fn blocks(&self) -> u64 {
+        self.most_blocks()
     }
 
     fn noise_of(&self) -> &N {
@@ -119,6 +133,14 @@ impl<N: Noise<Measure = PureDp>> Epoch for SubtractingCounter<N> {
 
     fn kept<L: Spend<Noise = N>>(horizon: u64, loss: L) -> Result<Self, BuildError> {
         Self::spending_kept(horizon, loss)
+    }
+
+    fn steps(&self) -> u64 {
+        self.horizon()
+    }
+
+    fn blocks(&self) -> u64 {
+        self.most_blocks()
     }
 
     fn noise_of(&self) -> &N {
@@ -176,6 +198,24 @@ impl<N: Divisible> EndlessCounter<N> {
         }
     }
 
+    /// How many steps all epochs have.
+    pub fn horizon(&self) -> u64 {
+        self.0.iter().map(Epoch::steps).fold(0, u64::saturating_add)
+    }
+
+    /// Up to a time, an answer is off by the noise of no more than so many blocks, for each epoch that has begun.
+    pub(crate) fn noises_until(&self, time: u64) -> Vec<(&N, u64)> {
+        let (mut found, mut begun) = (Vec::new(), 0);
+        for epoch in self.0.iter() {
+            if begun >= time {
+                break;
+            }
+            found.push((epoch.noise_of(), epoch.blocks()));
+            begun = epoch.steps().saturating_add(begun);
+        }
+        found
+    }
+
     /// The map between streams at an L1 distance: that of the worst epoch. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, N::Measure> {
         let maps: Vec<_> = self.0.iter().map(Epoch::map_of).collect();
@@ -203,6 +243,18 @@ impl<N: Divisible> EndlessCounter<N> {
         }
     }
 
+    /// The same in several dimensions: an independent counter for each coordinate. Its map is [`map`](Self::map), with distances
+    /// summed over the coordinates, too.
+    ///
+    /// # Errors
+    /// [`BuildError::Empty`] without dimensions.
+    pub fn vector_machine(
+        &self,
+        dimensions: usize,
+    ) -> Result<Columns<EndlessMachine<N>>, BuildError> {
+        Columns::new(self.machine(), dimensions)
+    }
+
     /// The same as a measurement, for accounts: charged when it is launched, for all that will arrive.
     pub fn continual(&self) -> Continual<L1Distance, N::Measure, i64, i64> {
         let counter = self.clone();
@@ -212,6 +264,8 @@ impl<N: Divisible> EndlessCounter<N> {
 }
 
 /// Counts one stream that arrives in its queries.
+///
+/// A clone begins anew: noise that was drawn ahead must not be added to two streams, whose difference would show.
 pub struct EndlessMachine<N: Divisible> {
     epochs: Arc<Vec<N::Epoch>>,
     epoch: usize,
@@ -220,6 +274,12 @@ pub struct EndlessMachine<N: Divisible> {
     before: i128,
     /// The last answer in this one.
     last: i64,
+}
+
+impl<N: Divisible> Clone for EndlessMachine<N> {
+    fn clone(&self) -> Self {
+        EndlessCounter(Arc::clone(&self.epochs)).machine()
+    }
 }
 
 impl<N: Divisible> Machine for EndlessMachine<N> {

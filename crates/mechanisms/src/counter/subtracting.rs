@@ -129,6 +129,13 @@ impl<N: Noise<Measure = PureDp>> SubtractingCounter<N> {
         &self.noise
     }
 
+    /// Of how many blocks a time is made, at the most.
+    pub fn most_blocks(&self) -> u64 {
+        let below = self.arities.iter().map(|arity| largest(*arity));
+        let top = self.horizon / self.arities.iter().product::<u64>() + 1;
+        below.fold(top, u64::saturating_add)
+    }
+
     /// The root of the mean of the squared errors over all steps, where the noise of a block has this standard deviation, about: for advice.
     pub fn deviation(&self, noise_deviation: f64) -> f64 {
         mean_blocks(self.horizon, &self.arities).sqrt() * noise_deviation
@@ -324,6 +331,7 @@ mod tests {
                     .map(|digit| digit.noise.to_f64().value().abs());
                 let blocks = noises.sum::<f64>() + machine.top.to_f64().value();
                 assert_eq!(blocks, blocks_at(time, &arities));
+                assert!(blocks <= counter.most_blocks() as f64);
             }
         }
     }

@@ -3,7 +3,11 @@
 //! It is built from a counter, monitors and Laplace comparisons, as a [composite](continual::composite): the type checker
 //! sees to it that rows flow into parts only. A row is in one interval, so that one monitor, one comparison and one step of
 //! the counter see it: three slots of [`ApproximateParallel`], however many intervals there are. It is charged once.
+//!
+//! Nothing in that needs a horizon but the counter, and there are counters without one: an [endless](Histogram::endless) histogram has the same
+//! three slots and the same thirds of ε, for ever. Only its margins grow, with the logarithm of time.
 
+mod accuracy;
 mod counting;
 mod parts;
 mod running;
@@ -23,28 +27,21 @@ use exact::{Exact, Round, search::Least};
 use measures::{MapError, Measure};
 use queryable::Machine;
 
-pub use self::{counting::CountingNoise, statistic::Statistic};
+use self::counting::Counting;
+pub use self::{accuracy::Margins, counting::CountingNoise, statistic::Statistic};
 use self::{
     parts::{Losses, Noises},
     running::Running,
 };
 use crate::{
     calibrate::SCALE_BITS,
-    counter::Counter,
+    counter::{Counter, EndlessCounter},
     error::BuildError,
     parameter::{self, Parameter, positive},
     samplers::{DiscreteGaussian, DiscreteLaplace},
     sparse::{Sensitivity, SparseVector},
+    spend,
 };
-
-/// How much the threshold grows, and how much is allowed for the noise of a comparison. Privacy does not depend on them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Margins {
-    /// The distance between thresholds (γ in \[HSV25\]).
-    pub step: i64,
-    /// How far below its threshold a comparison still counts as above (ξ).
-    pub check: i64,
-}
 
 /// What a histogram takes: rows, and the question for what was last published.
 pub type RowMessage = StreamMessage<Vec<bool>, ()>;
@@ -69,13 +66,13 @@ pub type RowMessage = StreamMessage<Vec<bool>, ()>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Histogram<N = DiscreteLaplace> {
+pub struct Histogram<N: CountingNoise = DiscreteLaplace> {
     dimensions: usize,
-    horizon: u64,
     statistic: Statistic,
     noises: Arc<Noises<N>>,
     losses: Arc<Losses>,
-    margins: Margins,
+    /// One for all times, or one for each period.
+    margins: Arc<[Margins]>,
 }
 
 impl Histogram {
@@ -111,6 +108,58 @@ impl Histogram {
         dimensions: usize,
         statistic: Statistic,
     ) -> Result<Self, BuildError> {
+        let counter = Counting::Until(counter);
+        let noises = Noises {
+            counter,
+            monitor,
+            comparison,
+        };
+        Self::of(noises, &Exact::ZERO, dimensions, statistic)
+    }
+
+    /// For streams of any length, up to 2^62 rows, with a loss of at most ε between streams that differ in one row: thirds as
+    /// [`for_epsilon`](Self::for_epsilon), with an [`EndlessCounter`] for each column. Nothing is split over time: a row is in one interval, and in one
+    /// epoch of each counter.
+    ///
+    /// ```
+    /// use odometry::continual::StreamMessage::Update;
+    /// use odometry::mechanisms::histogram::{Histogram, Statistic};
+    /// let largest = Histogram::endless("3", 2, Statistic::Largest)?;
+    /// assert!(largest.loss().value() <= &"3".parse()?);
+    /// let running = largest.continual().invoke(())?;
+    /// for _ in 0..1000 {
+    ///     let published: i64 = running.ask(Update(vec![true, false]))?;
+    ///     # let _ = published;
+    /// }
+    /// assert!(largest.accuracy_until(1_000, 0.05) < largest.accuracy_until(1_000_000, 0.05));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildError`] if ε or the columns are zero.
+    pub fn endless(
+        epsilon: impl Parameter,
+        dimensions: usize,
+        statistic: Statistic,
+    ) -> Result<Self, BuildError> {
+        let third = third_of(epsilon, dimensions)?;
+        let (monitor, comparison) = watching(&third)?;
+        let counter = EndlessCounter::spending(spend::epsilon(third.split(dimensions as u64)))?;
+        Self::endless_with_noise(counter, monitor, comparison, dimensions, statistic)
+    }
+
+    /// With these parts, as [`with_noise`](Self::with_noise).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn endless_with_noise(
+        counter: EndlessCounter<DiscreteLaplace>,
+        monitor: SparseVector,
+        comparison: DiscreteLaplace,
+        dimensions: usize,
+        statistic: Statistic,
+    ) -> Result<Self, BuildError> {
+        let counter = Counting::Endless(counter);
         let noises = Noises {
             counter,
             monitor,
@@ -146,15 +195,11 @@ impl Histogram<DiscreteGaussian> {
         let (monitor, comparison) = watching(&third)?;
         let counter = |variance: &Exact| Counter::new(horizon, DiscreteGaussian::new(variance)?);
         counter(&Exact::ONE)?; // whatever is wrong with the horizon
-        let fits = |variance: &Exact| {
-            let counter = counter(variance).ok();
-            let row = counter.and_then(|one| CountingNoise::row(&one, dimensions, &delta).ok());
-            row.is_some_and(|row| *row.epsilon() <= third)
-        };
-        let Least::Found(variance) = Exact::least(SCALE_BITS, 0, fits) else {
-            let demand = "above 0 and below 1, so that some noise is enough";
-            return Err(BuildError::out_of_range("δ", demand, delta));
-        };
+        let variance = least_fitting(&delta, |variance| {
+            let counter = counter(variance).ok()?;
+            let row = DiscreteGaussian::row(&counter.map(), dimensions, &delta).ok()?;
+            Some(*row.epsilon() <= third)
+        })?;
         Self::with_gaussian_noise(
             counter(&variance)?,
             &delta,
@@ -163,6 +208,35 @@ impl Histogram<DiscreteGaussian> {
             dimensions,
             statistic,
         )
+    }
+
+    /// The same for streams of any length, as [`endless`](Histogram::endless).
+    ///
+    /// # Errors
+    /// [`BuildError`] if ε, δ or the columns are zero, or δ is one and more.
+    pub fn endless_approx(
+        epsilon: impl Parameter,
+        delta: impl Parameter,
+        dimensions: usize,
+        statistic: Statistic,
+    ) -> Result<Self, BuildError> {
+        let (third, delta) = (third_of(epsilon, dimensions)?, parameter::loss("δ", delta)?);
+        let (monitor, comparison) = watching(&third)?;
+        // What one column may cost is the inverse of what is searched for: the more, the less it costs.
+        let counter =
+            |inverse: &Exact| EndlessCounter::spending(spend::rho(inverse.recip(Round::Down)));
+        let inverse = least_fitting(&delta, |inverse| {
+            let map = counter(inverse).ok()?.map();
+            let row = DiscreteGaussian::row(&map, dimensions, &delta).ok()?;
+            Some(*row.epsilon() <= third)
+        })?;
+        let counter = Counting::Endless(counter(&inverse)?);
+        let noises = Noises {
+            counter,
+            monitor,
+            comparison,
+        };
+        Self::of(noises, &delta, dimensions, statistic)
     }
 
     /// With these parts, as [`with_noise`](Histogram::with_noise); the counter's loss is taken at this δ.
@@ -180,6 +254,7 @@ impl Histogram<DiscreteGaussian> {
         if *delta >= Exact::ONE {
             return Err(BuildError::out_of_range("δ", "below 1", delta));
         }
+        let counter = Counting::Until(counter);
         let noises = Noises {
             counter,
             monitor,
@@ -187,6 +262,19 @@ impl Histogram<DiscreteGaussian> {
         };
         Self::of(noises, delta, dimensions, statistic)
     }
+}
+
+/// The least number with which the noise is enough for this δ.
+fn least_fitting(
+    delta: &Exact,
+    fits: impl Fn(&Exact) -> Option<bool>,
+) -> Result<Exact, BuildError> {
+    let fits = |x: &Exact| fits(x) == Some(true);
+    let Least::Found(least) = Exact::least(SCALE_BITS, 0, fits) else {
+        let demand = "above 0 and below 1, so that some noise is enough";
+        return Err(BuildError::out_of_range("δ", demand, delta));
+    };
+    Ok(least)
 }
 
 /// A third of ε, rounded down, so that three of them are no more than ε.
@@ -223,69 +311,22 @@ impl<N: CountingNoise> Histogram<N> {
         })?;
         let histogram = Self {
             dimensions,
-            horizon: noises.counter.horizon(),
             statistic,
             noises: Arc::new(noises),
             losses: Arc::new(losses),
-            margins: Margins { step: 1, check: 0 },
+            margins: [Margins { step: 1, check: 0 }].into(),
         };
-        let margins = histogram.margins_for(0.05);
-        Ok(histogram.with_margins(margins))
+        Ok(histogram.failing_at_most(0.05))
     }
 
-    /// With other margins. The default is [`margins_for`](Self::margins_for) a failure probability of 0.05.
-    #[must_use]
-    pub fn with_margins(self, margins: Margins) -> Self {
-        Self { margins, ..self }
+    /// How many rows it takes at the most.
+    pub fn horizon(&self) -> u64 {
+        self.noises.counter.horizon()
     }
 
     /// The loss between streams that differ in one row. Rounded up.
     pub fn loss(&self) -> <N::Whole as Measure>::Loss {
         N::whole(self.losses.whole())
-    }
-
-    /// With probability at least `1 − β`, in all steps: the two noises of a monitor's comparison are together within the
-    /// first number, the noise of a Laplace comparison within the second, and every total of the counter within the third.
-    ///
-    /// Laplace noise of scale `s` is beyond `x` with probability at most `2e^(−x/s)`, one-sided or not; the sum of a counter's
-    /// blocks is as far out as its [noise](CountingNoise) says. Each of the four kinds of noise gets β/4, shared among the
-    /// horizon's steps (and the columns).
-    fn noise_within(&self, beta: f64) -> [f64; 3] {
-        let steps = self.horizon as f64;
-        let scale = |noise: &DiscreteLaplace| 1.0 / noise.loss_per_unit().to_f64(Round::Down);
-        let tail = |noise: &DiscreteLaplace| scale(noise) * (8.0 * steps / beta).ln();
-        let [threshold, query] = self.noises.monitor.scales();
-        let log = (8.0 * steps * self.dimensions as f64 / beta).ln();
-        let blocks = self.noises.counter.most_blocks() as f64;
-        [
-            (threshold + query) * (8.0 * steps / beta).ln(),
-            tail(&self.noises.comparison),
-            self.noises.counter.noise().spread(blocks, log),
-        ]
-    }
-
-    /// Margins for a failure probability (derived here; the paper takes them from elsewhere): thresholds are as far apart
-    /// as a monitor can be wrong, and a comparison counts as above if its noise may be to blame.
-    pub fn margins_for(&self, beta: f64) -> Margins {
-        let [monitor, comparison, _] = self.noise_within(beta);
-        Margins {
-            step: (monitor.ceil() as i64).max(1),
-            check: comparison.ceil() as i64,
-        }
-    }
-
-    /// How far what is published can be from the truth: at most so far at all steps with probability at least `1 − β`, if
-    /// the margins are those for β (derived here).
-    ///
-    /// Let `a`, `ξ`, `κ` bound the noises. What is published is at most `κ` above. After an interval that ended with a
-    /// comparison above, the truth was more than `threshold − 2ξ − κ`; while the next monitor says no, it is below
-    /// `threshold + γ + a + κ`; and what is published was `κ` off. After one that ended with a comparison below, or before
-    /// the first, it is less. Together `γ + a + 2ξ + 3κ`, which is of order `d·ln^1.5(T)·ln(dT/β)/ε`, or with
-    /// Gaussian noise `√d·ln(T)·√(ln(dT/β)·ln(1/δ))/ε` and `ln(T/β)/ε`.
-    pub fn accuracy(&self, beta: f64) -> f64 {
-        let [monitor, comparison, counter] = self.noise_within(beta);
-        let step = self.margins_for(beta).step as f64;
-        step + monitor + 2.0 * comparison.ceil() + 3.0 * counter
     }
 
     /// The continual mechanism. After the horizon's last row it takes no more.
@@ -297,7 +338,8 @@ impl<N: CountingNoise> Histogram<N> {
     }
 
     fn running(&self) -> Running {
-        Running::new(self.dimensions, self.horizon, self.statistic, self.margins)
+        let margins = Arc::clone(&self.margins);
+        Running::new(self.dimensions, self.horizon(), self.statistic, margins)
     }
 
     fn slots(&self) -> ApproximateParallel {
@@ -310,6 +352,6 @@ impl<N: CountingNoise> Histogram<N> {
         Streams::with(Updates)
             .measurement("continual histogram", map, move || histogram.machine())
             .with_parameter("columns", self.dimensions)
-            .with_parameter("horizon", self.horizon)
+            .with_parameter("horizon", self.horizon())
     }
 }

@@ -8,9 +8,8 @@ use exact::Exact;
 use measures::{Epsilon, EpsilonDelta, MapError};
 use queryable::{AskError, Fixed, Machine, Scope, machine, once};
 
-use super::{CountingNoise, Statistic};
+use super::{CountingNoise, Statistic, counting::Counting};
 use crate::{
-    counter::Counter,
     integers::saturate,
     monitor::{Monitor, RowUpdate},
     samplers::DiscreteLaplace,
@@ -44,8 +43,8 @@ impl Fixed for Query {}
 impl Fixed for Answer {}
 
 /// The noise of all parts.
-pub(super) struct Noises<N> {
-    pub(super) counter: Counter<N>,
+pub(super) struct Noises<N: CountingNoise> {
+    pub(super) counter: Counting<N>,
     pub(super) monitor: SparseVector,
     pub(super) comparison: DiscreteLaplace,
 }
@@ -75,7 +74,7 @@ impl<N: CountingNoise> Noises<N> {
     /// A row moves every column by one at the most, and the statistic, too. The counter may have this δ.
     pub(super) fn losses(&self, dimensions: usize, delta: &Exact) -> Result<Losses, MapError> {
         Ok(Losses {
-            counter: N::row(&self.counter, dimensions, delta)?,
+            counter: N::row(&self.counter.map(), dimensions, delta)?,
             monitor: self.monitor.loss(Sensitivity::UNIT).into(),
             comparison: Epsilon::new(self.comparison.loss_per_unit()).into(),
         })
@@ -90,12 +89,11 @@ impl<N: CountingNoise> Noises<N> {
         let (noises, losses) = (Arc::clone(self), Arc::clone(losses));
         Catalogue::new(move |name: &Name| match name {
             Name::Counter => {
-                let counter = noises.counter.vector_machine(dimensions).ok()?;
-                Some(Certified::swap_symmetric(
-                    losses.counter.clone(),
-                    EventLevel::between(one_apart),
-                    move || understanding(counter.clone(), row, Answer::Totals),
-                ))
+                let loss = losses.counter.clone();
+                Some(match &noises.counter {
+                    Counting::Until(one) => counting(loss, one.vector_machine(dimensions).ok()?),
+                    Counting::Endless(one) => counting(loss, one.vector_machine(dimensions).ok()?),
+                })
             }
             Name::Monitor(start) => {
                 let (monitor, start) = (Monitor::new(noises.monitor.clone()), start.clone());
@@ -118,6 +116,16 @@ impl<N: CountingNoise> Noises<N> {
             }
         })
     }
+}
+
+/// A counter of rows.
+fn counting<M>(loss: EpsilonDelta, counter: M) -> Certified<Query, Answer, EpsilonDelta>
+where
+    M: Machine<Query = Vec<i64>, Answer = Vec<i64>> + Clone + Send + Sync + 'static,
+{
+    Certified::swap_symmetric(loss, EventLevel::between(one_apart), move || {
+        understanding(counter.clone(), row, Answer::Totals)
+    })
 }
 
 /// A value with noise, once.

@@ -1,6 +1,6 @@
 //! The histogram itself, as a mechanism built from mechanisms (\[HSV25\] Alg 4).
 
-use std::mem;
+use std::{mem, sync::Arc};
 
 use continual::composite::{Composite, Parts, Tainted};
 use queryable::AskError;
@@ -19,7 +19,7 @@ pub(super) struct Running {
     dimensions: usize,
     horizon: u64,
     statistic: Statistic,
-    margins: Margins,
+    margins: Arc<[Margins]>,
     /// The sum of the rows of this interval.
     collected: Tainted<Vec<i64>>,
     time: u64,
@@ -36,20 +36,28 @@ impl Running {
         dimensions: usize,
         horizon: u64,
         statistic: Statistic,
-        margins: Margins,
+        margins: Arc<[Margins]>,
     ) -> Self {
         Self {
             dimensions,
             horizon,
             statistic,
+            threshold: margins.first().map_or(1, |first| first.step),
             margins,
             collected: Tainted::of(vec![0; dimensions]),
             time: 0,
             totals: vec![0; dimensions],
-            threshold: margins.step,
             counter: None,
             monitor: None,
         }
+    }
+
+    /// The margins at this time: the first from step 1 on, the next from step 2, from 4, and so on; the last for all that is left.
+    fn margins(&self) -> Margins {
+        let last = self.margins.len().saturating_sub(1);
+        let at = self.time.max(1).ilog2() as usize;
+        let none = Margins { step: 1, check: 0 };
+        self.margins.get(at.min(last)).copied().unwrap_or(none)
     }
 
     fn published(&self) -> i64 {
@@ -67,8 +75,9 @@ impl Running {
         let Answer::Value(value) = parts.ask(comparison, value)? else {
             return Err(AskError::failed("a comparison answers with a value"));
         };
-        if value > self.threshold.saturating_sub(self.margins.check) {
-            self.threshold = self.threshold.saturating_add(self.margins.step);
+        let Margins { step, check } = self.margins();
+        if value > self.threshold.saturating_sub(check) {
+            self.threshold = self.threshold.saturating_add(step);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use continual::{
 use exact::Exact;
 use queryable::{AskError, Chain, Root};
 
-use crate::samplers::Geometric;
+use crate::{counter::SubtractingCounter, samplers::Geometric};
 
 use super::{
     parts::{Answer, Name, Noises, Query},
@@ -38,6 +38,25 @@ fn small(dimensions: usize, [counter, other]: [u64; 2], radius: u32) -> Histogra
         dimensions,
         Statistic::Largest,
     );
+    small.unwrap().with_margins(Margins { step: 1, check: 0 })
+}
+
+/// The same without a horizon: the counter's epochs have one step, two steps and two hundred.
+fn small_endless(ratios: [u64; 2], radius: u32) -> Histogram {
+    let until = small(1, ratios, radius);
+    let Noises {
+        counter: Counting::Until(counter),
+        monitor,
+        comparison,
+    } = &*until.noises
+    else {
+        panic!("it has a horizon");
+    };
+    let epoch = |steps| SubtractingCounter::with_arities(steps, vec![2], counter.noise().clone());
+    let epochs = [1, 2, 200].map(|steps| epoch(steps).unwrap());
+    let counter = EndlessCounter::of_epochs(epochs.into()).unwrap();
+    let (monitor, comparison) = (monitor.clone(), comparison.clone());
+    let small = Histogram::endless_with_noise(counter, monitor, comparison, 1, Statistic::Largest);
     small.unwrap().with_margins(Margins { step: 1, check: 0 })
 }
 
@@ -186,6 +205,52 @@ fn it_is_as_private_as_claimed() {
 }
 
 #[test]
+fn without_a_horizon_it_is_as_private_as_claimed() {
+    let small = small_endless([50, 50], 3);
+    // Two levels of blocks in every epoch: a row costs what it costs in one of them.
+    let levels = small.losses.counter.epsilon().to_f64(Round::Up);
+    assert!((levels - 2.0 * 50f64.ln()).abs() < 1e-9, "{levels}");
+    audited(&small, 1, 1e-4);
+    audited(&small_endless([100_000, 100_000], 1), 2, 1e-4);
+}
+
+/// However long it goes on, a row costs thirds of ε: in the counter, in one monitor and in one comparison.
+#[test]
+fn endless_thirds_add_up() {
+    for (text, columns) in [("1", 3), ("0.7", 1), ("3", 10)] {
+        let epsilon: Exact = text.parse().unwrap();
+        let endless = Histogram::endless(&epsilon, columns, Statistic::Largest).unwrap();
+        assert!(*endless.loss().value() <= epsilon);
+        assert!(endless.loss().value().times(1000) > epsilon.times(999));
+        assert!(endless.horizon() >= 1 << 62);
+        let delta: Exact = "1e-6".parse().unwrap();
+        let approx = Histogram::endless_approx(&epsilon, &delta, columns, Statistic::Largest);
+        let approx = approx.unwrap();
+        assert!(*approx.loss().epsilon() <= epsilon && *approx.loss().delta() == delta);
+        assert!(approx.loss().epsilon().times(1000) > epsilon.times(999));
+    }
+    let build = |epsilon: u8, columns| Histogram::endless(epsilon, columns, Statistic::Largest);
+    assert!(build(0, 1).is_err() && build(1, 0).is_err());
+    let build = |delta: &str| Histogram::endless_approx("1", delta, 1, Statistic::Largest);
+    assert!(build("0").is_err() && build("1").is_err());
+}
+
+/// All shares of a failure probability are at most one together, and the bounds grow.
+#[test]
+fn margins_grow_for_ever() {
+    let endless = Histogram::endless("1", 2, Statistic::Largest).unwrap();
+    let shares = (0..=62).map(|i| endless.period(1 << i).1).sum::<f64>();
+    assert!((0.9..=1.0).contains(&shares), "{shares}");
+    for i in 0..62 {
+        let [now, next] = [1u64 << i, 2 << i].map(|time| endless.noise_until(time, 0.05));
+        assert!(now.iter().zip(next).all(|(now, next)| *now <= next));
+        assert_eq!(endless.period(1 << i), endless.period((2 << i) - 1));
+        let margins = endless.margins_until(1 << i, 0.05);
+        assert_eq!(endless.margins[i as usize], margins);
+    }
+}
+
+#[test]
 fn with_gaussian_noise_it_is_as_private_as_claimed() {
     audited(&small_gaussian(50, 3), 1, 1e-4);
     audited(&small_gaussian(100_000, 1), 2, 1e-4);
@@ -224,11 +289,11 @@ fn thirds_add_up() {
     assert!(Histogram::for_epsilon(&Exact::ONE, 1, 0, Statistic::Largest).is_err());
 }
 
-/// A seeded run of 4000 rows is within the stated error at every step.
+/// A seeded run of 4000 rows is within the stated error at every step; with a horizon, 4000 rows are all.
 fn accurate<N: CountingNoise>(histogram: &Histogram<N>) {
     let (steps, statistic) = (4000, histogram.statistic);
-    let bound = histogram.accuracy(0.05);
-    assert!(bound < 2000.0, "{bound}");
+    let bound = |time| histogram.accuracy_until(time, 0.05);
+    assert!(bound(steps) < 2000.0, "{}", bound(steps));
     let running = Root::seeded([5; 32]).spawn(histogram.machine()).unwrap();
     let (mut totals, mut last) = ([0i64; 2], 0);
     for step in 0..steps {
@@ -236,14 +301,13 @@ fn accurate<N: CountingNoise>(histogram: &Histogram<N>) {
         totals = [totals[0] + i64::from(row[0]), totals[1] + i64::from(row[1])];
         last = running.ask(StreamMessage::Update(row)).unwrap();
         let error = last.abs_diff(statistic.of(&totals)) as f64;
+        let bound = bound(step + 1);
         assert!(error <= bound, "{step}: {error} {bound}");
     }
     assert!(last > 0); // something was published
     assert_eq!(running.ask(StreamMessage::Question(())), Ok(last));
-    assert_eq!(
-        running.ask(StreamMessage::Update(vec![])),
-        Err(AskError::Halted)
-    );
+    let more = running.ask(StreamMessage::Update(vec![]));
+    assert_eq!(more == Err(AskError::Halted), histogram.horizon() == steps);
 }
 
 #[test]
@@ -251,5 +315,7 @@ fn it_is_as_accurate_as_stated() {
     for statistic in [Statistic::Largest, Statistic::Rank(1)] {
         accurate(&Histogram::for_epsilon("6", 2, 4000, statistic).unwrap());
         accurate(&Histogram::for_approx("6", "1e-6", 2, 4000, statistic).unwrap());
+        accurate(&Histogram::endless("6", 2, statistic).unwrap());
+        accurate(&Histogram::endless_approx("6", "1e-6", 2, statistic).unwrap());
     }
 }

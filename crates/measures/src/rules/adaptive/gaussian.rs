@@ -3,7 +3,7 @@
 use super::search::root_within;
 use super::tally::{square, tally, what_remains};
 use crate::{Adaptive, Mu, Tallied, Total, TotalLoss};
-use exact::Round;
+use exact::{Exact, Round};
 
 /// Gaussian composition: `√(Σμ²)` (\[ST22\]).
 ///
@@ -37,23 +37,37 @@ impl Tallied for GaussianComposition {
 
 impl Adaptive for GaussianComposition {
     fn loss(&self, tally: &SquareSum) -> Total<TotalLoss<Self>> {
-        Total::new(Mu::new(tally.squares.sqrt(Round::Up)))
+        Total::new(Mu::new(root_of_squares(&tally.squares)))
     }
 
     #[inline]
     fn within(&self, tally: &SquareSum, budget: &Mu) -> bool {
-        // The root decides only where the square of the budget has too many digits to be exact.
-        tally.squares <= budget.value().mul(budget.value(), Round::Down)
-            || self.loss(tally).at_most(budget)
+        squares_within(&tally.squares, budget.value())
     }
 
     fn remaining_within(&self, tally: &SquareSum, budget: &Mu) -> Option<Mu> {
-        let budget = budget.value().mul(budget.value(), Round::Down);
-        if budget.is_infinite() {
-            return Some(Mu::INFINITY);
-        }
-        what_remains(&budget, &tally.squares).map(|rest| Mu::new(root_within(&rest)))
+        rest_of_squares(&tally.squares, budget.value()).map(Mu::new)
     }
+}
+
+/// The μ of these squares. Rounded up.
+pub(super) fn root_of_squares(squares: &Exact) -> Exact {
+    squares.sqrt(Round::Up)
+}
+
+/// Whether `Σμ² ≤ μ²`. The root decides only where the square of the budget has too many digits to be exact.
+#[inline]
+pub(super) fn squares_within(squares: &Exact, mu: &Exact) -> bool {
+    *squares <= mu.mul(mu, Round::Down) || root_of_squares(squares) <= *mu
+}
+
+/// The largest μ with which the squares stay within a budget. Rounded down.
+pub(super) fn rest_of_squares(squares: &Exact, mu: &Exact) -> Option<Exact> {
+    let budget = mu.mul(mu, Round::Down);
+    if budget.is_infinite() {
+        return Some(Exact::INFINITY);
+    }
+    what_remains(&budget, squares).map(|rest| root_within(&rest))
 }
 
 tally! {

@@ -10,11 +10,13 @@
 //! | \[RRUV16\], odometer | [`RogersOdometer`] | | [`TimeUniformRogers`] |
 //! | Rényi, zCDP, approximate zCDP | [`Basic`] | | |
 //! | Gaussian | [`GaussianComposition`] | | |
+//! | Gaussian except with probability δ | [`ApproxGaussianComposition`] | | |
 //! | δ only | [`ImprovedBasic`] | | |
 //! | several at once | | [`Union`] | |
 //!
 //! Approximate Rényi privacy is not offered: we know of no proof that its losses add up under adaptive choice.
 
+mod approximate_gaussian;
 mod basic;
 mod concentrated;
 mod gaussian;
@@ -29,6 +31,7 @@ mod time_uniform;
 mod union;
 mod whitehouse;
 
+pub use approximate_gaussian::{ApproxGaussianComposition, SquareDeltaSum};
 pub use basic::{Additive, Basic, Sum};
 pub use concentrated::{Concentrated, ConcentratedFilter, ConcentratedOdometer};
 pub use gaussian::{GaussianComposition, SquareSum};

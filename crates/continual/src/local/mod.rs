@@ -4,9 +4,14 @@
 //! costs what `k` users cost together: users are static mechanisms in parallel (Cor 8.8, by Cor 5.15), in any measure whose
 //! rule lets children be asked in any order. It does not matter what the server does, nor who helps it: users whose data
 //! are the same in both inputs are as good as part of the adversary (Remark 8.11).
+//!
+//! Users may also join while the server asks: [`Protocol::open`].
+
+mod joining;
 
 use std::sync::Arc;
 
+pub use joining::{Door, Joinable, Meeting, UserMessage};
 use measures::{Adaptive, ChildLoss, Interleaving, Loss, Metric, PrivacyMap, Tally};
 use odometer::{Any, Measurement};
 use queryable::{
@@ -58,10 +63,12 @@ pub struct Protocol<X, Q, A, L> {
     user: Arc<User<X, Q, A>>,
     loss: L,
     property: Option<Arc<Property<Q>>>,
+    neighbours: Option<Arc<Neighbours<X>>>,
 }
 
 type User<X, Q, A> = dyn Fn(&X) -> BoxedMachine<Q, A> + Send + Sync;
 type Property<Q> = dyn Fn(&[Q]) -> bool + Send + Sync;
+type Neighbours<X> = dyn Fn(&X, &X) -> bool + Send + Sync;
 
 impl<X, Q, A, L> Protocol<X, Q, A, L>
 where
@@ -80,6 +87,16 @@ where
             user: Arc::new(move |data| Box::new(user(data))),
             loss,
             property: None,
+            neighbours: None,
+        }
+    }
+
+    /// Which data of one user are neighbours, either way round: those between which the loss holds. Without this, any two are.
+    #[must_use]
+    pub fn between(self, neighbours: impl Fn(&X, &X) -> bool + Send + Sync + 'static) -> Self {
+        Self {
+            neighbours: Some(Arc::new(neighbours)),
+            ..self
         }
     }
 
@@ -98,14 +115,20 @@ where
     where
         Q: Clone,
     {
-        let user = |data| -> BoxedMachine<Q, A> {
-            let user = (self.user)(data);
-            match &self.property {
-                None => user,
-                Some(property) => Box::new(choosy(user, Arc::clone(property))),
-            }
-        };
-        ConComp::new(data.into_iter().map(user).collect(), Unparsable::Refuse)
+        let users = data.into_iter().map(|data| self.user(data));
+        ConComp::new(users.collect(), Unparsable::Refuse)
+    }
+
+    /// The user with these data.
+    fn user(&self, data: &X) -> BoxedMachine<Q, A>
+    where
+        Q: Clone,
+    {
+        let user = (self.user)(data);
+        match &self.property {
+            None => user,
+            Some(property) => Box::new(choosy(user, Arc::clone(property))),
+        }
     }
 
     /// Runs the protocol, with at most `limit` questions: the server's view is its coins and the messages.
@@ -159,18 +182,26 @@ where
         Q: Clone,
         A: Clone,
     {
-        self.loss(&rule, 1)?;
-        let (measure, each): (_, ChildLoss<R>) = (rule.total(), self.loss.clone());
-        let map = PrivacyMap::new(measure, move |k: &u32| {
-            let k_users = rule.start().after(&each, u64::from(*k));
-            Ok(rule.loss(&k_users).bound().clone())
-        });
+        let map = self.map(rule)?;
         let protocol = self.clone();
         let run = move |data: &Arc<Vec<X>>, scope: &mut Scope<'_>| {
             protocol.run(&scope.root()?, data, server(), limit)
         };
         let space = UserData::with(Users);
         Ok(Measurement::new("local protocol", space, map, run))
+    }
+
+    /// The [loss](Self::loss) for every number of users that differ.
+    fn map<R>(&self, rule: R) -> Result<PrivacyMap<Users, R::Total>, PriceError>
+    where
+        R: Adaptive<Child: measures::Measure<Loss = L>>,
+    {
+        self.loss(&rule, 1)?;
+        let (measure, each): (_, ChildLoss<R>) = (rule.total(), self.loss.clone());
+        Ok(PrivacyMap::new(measure, move |k: &u32| {
+            let k_users = rule.start().after(&each, u64::from(*k));
+            Ok(rule.loss(&k_users).bound().clone())
+        }))
     }
 }
 
@@ -200,6 +231,7 @@ impl<X, Q, A, L: Clone> Clone for Protocol<X, Q, A, L> {
             user: Arc::clone(&self.user),
             loss: self.loss.clone(),
             property: self.property.clone(),
+            neighbours: self.neighbours.clone(),
         }
     }
 }
