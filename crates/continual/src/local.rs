@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use measures::{Adaptive, ChildLoss, Interleaving, Loss, Metric, PrivacyMap, Tally};
+use measures::{Adaptive, ChildLoss, Interleaving, Loss, Metric, Name, PrivacyMap, Tally};
 use odometer::{Any, Measurement};
 use queryable::{
     AskError, Fixed, Heard, Machine, Move, Root, Scope, View,
@@ -23,6 +23,10 @@ pub struct Users;
 
 impl Metric for Users {
     type Distance = u32;
+
+    fn name(&self) -> Option<Name> {
+        Some(Name::new("users"))
+    }
 }
 
 /// The data of all users, in order.
