@@ -68,7 +68,7 @@ fn golden_files_read_back() {
         let head = receipts.last().unwrap().to_string();
         std::fs::write(name("head"), head + "\n").unwrap();
     }
-    for version in 1..=VERSION {
+    for version in [1, VERSION] {
         let (kept, read, shown) = kept(version);
         assert_eq!(read.len(), 5);
         assert_eq!(read.last().unwrap().to_string(), shown, "version {version}");
@@ -100,7 +100,7 @@ fn records_of_both_versions_are_one_chain() {
     assert_eq!(next.bytes()[..2], VERSION.to_le_bytes());
     assert!(Frame::read(next.bytes(), 5, &before).is_ok());
     // Newer ones are refused, and so is no version at all.
-    for version in [0, VERSION + 1, u16::MAX] {
+    for version in [0, 2, VERSION + 1, u16::MAX] {
         let mut other = next.bytes().to_vec();
         other[..2].copy_from_slice(&version.to_le_bytes());
         assert_eq!(
@@ -205,7 +205,7 @@ fn another_version_is_named() {
     let said = damage(&store).to_string();
     assert_eq!(
         said,
-        "record 1 is damaged: it has version 9 of the format, and this program reads up to 2: use a newer program"
+        "record 1 is damaged: it has version 9 of the format, and this program reads up to 3: use a newer program"
     );
 }
 
