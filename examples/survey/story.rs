@@ -216,7 +216,7 @@ fn report(organisation: &Survey, table: &Asked) -> Result<(), Problem> {
         println!("loss between surveys that differ in {d_in} record(s): ε = {loss}");
     }
     let directory = people::directory();
-    let account = organisation.snapshot(&1)?;
+    let account = organisation.ledger(&1)?;
     println!("the account: {}", serde_json::to_string(&account)?);
     let file = directory.join("account.json");
     fs::write(&file, serde_json::to_string_pretty(&account)?)?;

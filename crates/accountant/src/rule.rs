@@ -2,8 +2,8 @@
 
 use exact::{Exact, Parameter};
 use measures::{
-    ApproxDp, Epsilon, EpsilonDelta, FixedRule, Interleaving, Measure, Profile, ProfileDp, PureDp,
-    Rule, RuleError,
+    ApproxDp, Epsilon, EpsilonDelta, FixedRule, Interleaving, Measure, Name, Profile, ProfileDp,
+    PureDp, Rule, RuleError,
 };
 
 use crate::{Accountant, AccountantError, Mechanism};
@@ -61,6 +61,10 @@ impl Rule for CertifiedApprox {
     fn total(&self) -> ApproxDp {
         ApproxDp
     }
+
+    fn name(&self) -> Option<Name> {
+        Some(Name::new("certified").with("delta", self.delta.text()))
+    }
 }
 
 impl FixedRule for CertifiedApprox {
@@ -104,6 +108,10 @@ impl Rule for CertifiedPure {
 
     fn total(&self) -> ApproxDp {
         ApproxDp
+    }
+
+    fn name(&self) -> Option<Name> {
+        Some(Name::new("certified-pure").with("delta", self.0.delta.text()))
     }
 }
 
@@ -170,6 +178,11 @@ impl Rule for CertifiedProfile {
     fn total(&self) -> ProfileDp {
         ProfileDp
     }
+
+    fn name(&self) -> Option<Name> {
+        let epsilons: Vec<String> = self.epsilons.iter().map(Exact::text).collect();
+        Some(Name::new("certified-profile").with("epsilons", epsilons.join(" ")))
+    }
 }
 
 impl FixedRule for CertifiedProfile {
@@ -209,5 +222,22 @@ fn rule_error(error: AccountantError) -> RuleError {
             expected,
         } => RuleError::parameter(name, &value, expected),
         other => RuleError::parameter("losses", &other, "fewer"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// These texts are in files that outlive the code.
+    #[test]
+    fn rules_keep_their_names() {
+        let text = |name: Option<Name>| name.unwrap().to_string();
+        let approximate = CertifiedApprox::new("1e-6").unwrap();
+        assert_eq!(text(approximate.name()), "certified{delta=0.000001}");
+        let pure = CertifiedPure::new("1e-6").unwrap();
+        assert_eq!(text(pure.name()), "certified-pure{delta=0.000001}");
+        let profile = CertifiedProfile::new(["0.5", "2"]).unwrap();
+        assert_eq!(text(profile.name()), "certified-profile{epsilons=0.5 2}");
     }
 }

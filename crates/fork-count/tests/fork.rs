@@ -31,7 +31,7 @@ mod cases {
     use fork_count::Process;
     use ledger::{Ledger, LedgerError};
     use measures::{Basic, PrivacyMap, PureDp};
-    use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, SnapshotError};
+    use odometer::{LaunchError, Measurement, Odometer, OpenError, Records};
     use queryable::coins::Uniform;
     use queryable::{AskError, Machine, Queryable, Root, Scope, machine, translate};
 
@@ -175,8 +175,6 @@ mod cases {
                 assert_eq!(session.privacy_loss(1).err(), refused);
                 assert_eq!(session.loss_after(&noise, 1).err(), refused);
                 assert_eq!(session.spent().err(), refused);
-                let snapshot = SnapshotError::Loss(LaunchError::Unusable(FORKED));
-                assert_eq!(session.snapshot(&1).err(), Some(snapshot));
                 let opened = session.nested("inner").open().err();
                 assert_eq!(opened, Some(OpenError::Unusable(FORKED)));
                 let rest = session.spend_rest(1, |_| noise.clone());

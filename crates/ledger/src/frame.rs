@@ -19,8 +19,12 @@ const HASH: usize = 32;
 /// What the first record comes after.
 pub(crate) const NO_HASH: Hash = [0; HASH];
 
-/// The version of the format that is written.
-pub const VERSION: u16 = 1;
+/// The version of the format that is written: of frames, and of the records in them. It has forms of maps that are made of
+/// others, versions of transformations, and numbers of messages. (2 is what rows of several records begin with.)
+pub const VERSION: u16 = 3;
+
+/// The versions that are read. A ledger may have records of both.
+const KNOWN: [u16; 2] = [1, VERSION];
 
 /// How long a request key may be, in bytes, together with the path of its account.
 pub const MAX_KEY: usize = 4096;
@@ -200,7 +204,7 @@ impl<B: AsRef<[u8]>> Frame<B> {
             return Err(Flaw::Short);
         }
         let version = u16::from_le_bytes([all[0], all[1]]);
-        if version != VERSION {
+        if !KNOWN.contains(&version) {
             return Err(Flaw::Version { found: version });
         }
         if all.len() < SHORTEST || all.len() < SHORTEST + key_length(all) {
@@ -280,7 +284,7 @@ pub enum Flaw {
     Altered,
     /// It was written by another version.
     #[error(
-        "it has version {found} of the format, and this program reads {VERSION}: use a newer program"
+        "it has version {found} of the format, and this program reads up to {VERSION}: use a newer program"
     )]
     Version {
         /// Its version.

@@ -10,7 +10,7 @@ use ledger::{
     anchor::{self, AnchorError},
     chain::{self, Damage, Walk, WalkError},
     export::{self, ExportError},
-    frame::{Flaw, Frame, Kind, Unchained},
+    frame::{Flaw, Frame, Kind, Unchained, VERSION},
 };
 use odometer::journal::Receipt;
 
@@ -46,6 +46,16 @@ fn exported(store: &dyn Store) -> Vec<u8> {
     file
 }
 
+/// The receipts in a golden file, and its head as it was shown.
+fn kept(version: u16) -> (Vec<u8>, Vec<Receipt>, String) {
+    let file = std::fs::read(golden(&format!("v{version}.ledger"))).unwrap();
+    let mut read = Vec::new();
+    let head = export::read(file.as_slice(), |frame| read.push(frame.receipt())).unwrap();
+    assert_eq!(head, read.last().copied());
+    let shown = std::fs::read_to_string(golden(&format!("v{version}.head"))).unwrap();
+    (file, read, shown.trim_end().into())
+}
+
 /// To write the golden file of a new version: `GOLDEN=write cargo test -p odometry-ledger --test chain`. Those of old
 /// versions stay.
 #[test]
@@ -53,19 +63,59 @@ fn golden_files_read_back() {
     let (store, receipts) = filled();
     let file = exported(&store);
     if std::env::var_os("GOLDEN").is_some() {
-        std::fs::write(golden("v1.ledger"), &file).unwrap();
+        let name = |kind| golden(&format!("v{VERSION}.{kind}"));
+        std::fs::write(name("ledger"), &file).unwrap();
+        let head = receipts.last().unwrap().to_string();
+        std::fs::write(name("head"), head + "\n").unwrap();
     }
-    assert_eq!(std::fs::read(golden("v1.ledger")).unwrap(), file);
-    let mut read = Vec::new();
-    let head = export::read(file.as_slice(), |frame| read.push(frame.receipt())).unwrap();
-    assert_eq!((head, &read), (receipts.last().copied(), &receipts));
-    assert_eq!(
-        head.unwrap().to_string(),
-        std::fs::read_to_string(golden("v1.head"))
-            .unwrap()
-            .trim_end(),
-    );
+    for version in [1, VERSION] {
+        let (kept, read, shown) = kept(version);
+        assert_eq!(read.len(), 5);
+        assert_eq!(read.last().unwrap().to_string(), shown, "version {version}");
+        // The same records: only the version in front of each differs, and so the hashes.
+        assert_eq!(kept.len(), file.len());
+        if version == VERSION {
+            assert_eq!((kept, read), (file.clone(), receipts.clone()));
+        }
+    }
 }
+
+/// An old ledger goes on: its records stay as they are, and new ones come behind them.
+#[test]
+fn records_of_both_versions_are_one_chain() {
+    let mut frames = Vec::new();
+    let (old, _, _) = kept(1);
+    export::read(old.as_slice(), |frame| frames.push(frame.bytes().to_vec())).unwrap();
+    let mut before = NO_HASH;
+    for (seq, bytes) in (0..).zip(&frames) {
+        assert_eq!(bytes[..2], [1, 0], "it is of the first version");
+        before = Frame::read(bytes.as_slice(), seq, &before)
+            .unwrap()
+            .receipt()
+            .hash;
+    }
+    let last = Frame::read(frames[4].clone(), 4, &hash_before(&frames[3])).unwrap();
+    let mut walk = Walk::after(&last.receipt());
+    let next = walk.seal(Unchained::new(Kind::Event, b"", b"new").unwrap());
+    assert_eq!(next.bytes()[..2], VERSION.to_le_bytes());
+    assert!(Frame::read(next.bytes(), 5, &before).is_ok());
+    // Newer ones are refused, and so is no version at all.
+    for version in [0, 2, VERSION + 1, u16::MAX] {
+        let mut other = next.bytes().to_vec();
+        other[..2].copy_from_slice(&version.to_le_bytes());
+        assert_eq!(
+            Frame::read(other, 5, &before).unwrap_err(),
+            Flaw::Version { found: version }
+        );
+    }
+}
+
+/// The hash at the end of a record.
+fn hash_before(bytes: &[u8]) -> [u8; 32] {
+    bytes[bytes.len() - 32..].try_into().unwrap()
+}
+
+const NO_HASH: [u8; 32] = [0; 32];
 
 /// The number of the record that a byte of an exported file belongs to, or none for its title.
 fn record_at(file: &[u8], byte: usize) -> Option<u64> {
@@ -155,7 +205,7 @@ fn another_version_is_named() {
     let said = damage(&store).to_string();
     assert_eq!(
         said,
-        "record 1 is damaged: it has version 9 of the format, and this program reads 1: use a newer program"
+        "record 1 is damaged: it has version 9 of the format, and this program reads up to 3: use a newer program"
     );
 }
 

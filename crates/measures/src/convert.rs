@@ -57,7 +57,11 @@ pub use crate::zcdp::{
     zcdp_epsilon, zcdp_to_renyi,
 };
 
-use crate::{Measure, RuleError};
+mod known;
+
+pub use known::{WithConversion, with_conversion};
+
+use crate::{Measure, Name, RuleError};
 use exact::{Exact, Parameter, Round};
 use std::fmt::Debug;
 
@@ -79,6 +83,17 @@ pub trait Conversion: Clone + Debug + Send + Sync + 'static {
         &self,
         leaf: &<Self::From as Measure>::Loss,
     ) -> Result<<Self::To as Measure>::Loss, RuleError>;
+
+    /// What it is written down as, with its parameters: the same for ever, and no other conversion's. Without it (the default), a
+    /// converted map is only a function. [`with_conversion`] finds those of this crate.
+    fn name(&self) -> Option<Name> {
+        None
+    }
+
+    /// The names of the conversions that it is made of, in order. For most that is one.
+    fn steps(&self) -> Option<Vec<Name>> {
+        Some(vec![self.name()?])
+    }
 }
 
 /// A conversion that is valid for the reported total of a truncated-view odometer, too: for every threshold `d` in the
@@ -89,9 +104,12 @@ pub trait Conversion: Clone + Debug + Send + Sync + 'static {
 /// the orders of a Rényi curve.
 pub trait ConvertsTotals: Conversion {}
 
-/// Implements [`Conversion`] for a type, from its measures and its function on losses.
+/// Implements [`Conversion`] for a type, from its measures, its name with parameters, and its function on losses.
 macro_rules! conversion {
-    ($name:ty, $from:ty => $to:ty, |$this:ident| $measures:expr, |$loss:ident| $convert:expr) => {
+    (
+        $name:ty, $from:ty => $to:ty, |$this:ident| $measures:expr, $text:literal $(, $parameter:literal = $value:expr)*,
+        |$loss:ident| $convert:expr
+    ) => {
         impl crate::convert::Conversion for $name {
             type From = $from;
             type To = $to;
@@ -124,6 +142,15 @@ macro_rules! conversion {
                 )]
                 let $this = self;
                 $convert
+            }
+
+            fn name(&self) -> Option<crate::Name> {
+                #[allow(
+                    unused_variables,
+                    reason = "a conversion without parameters does not look at itself"
+                )]
+                let $this = self;
+                Some(crate::Name::new($text)$(.with($parameter, $value))*)
             }
         }
     };
@@ -189,6 +216,12 @@ impl<A: Conversion, B: Conversion<From = A::To>> Conversion for Then<A, B> {
         leaf: &<A::From as crate::Measure>::Loss,
     ) -> Result<<B::To as crate::Measure>::Loss, RuleError> {
         self.1.convert(&self.0.convert(leaf)?)
+    }
+
+    fn steps(&self) -> Option<Vec<Name>> {
+        let mut steps = self.0.steps()?;
+        steps.extend(self.1.steps()?);
+        Some(steps)
     }
 }
 

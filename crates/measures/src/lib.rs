@@ -58,7 +58,7 @@ pub use approx::{ApproxDp, EpsilonDelta};
 pub use compare::{Compared, Comparison, Use, compare};
 pub use convert::{Conversion, ConvertsTotals};
 pub use error::{LossError, MapError, RuleError};
-pub use form::Form;
+pub use form::{Form, MAX_FORM};
 pub use gaussian::{ApproxGaussianDp, GaussianDp, Mu, MuDelta};
 pub use group::GroupPrivacy;
 pub use into::IntoLoss;

@@ -2,15 +2,15 @@
 //! changes; its author vouches that it is right and monotone ([`laws::check_map`](crate::laws::check_map) tests the
 //! latter).
 
-use crate::metric::{ChangeOneDistance, CountsRecords, Number, SymmetricDistance};
-use crate::{
-    Conversion, Distance, Form, GroupPrivacy, IntoLoss, Loss as _, MapError, Measure, Metric,
-    Scale, ScaleSquared,
-};
-use exact::Exact;
+mod combined;
+mod formed;
+
+use self::combined::Combined;
+use crate::metric::{ChangeOneDistance, Number, SymmetricDistance};
+use crate::{Distance, Form, IntoLoss, MapError, Measure, Metric, Scale, ScaleSquared};
 use std::any::type_name;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A bound on the privacy loss between inputs at a given distance: `d_in -> loss`.
 ///
@@ -43,7 +43,8 @@ struct Shared<MI: Metric, M: Measure> {
     measure: M,
     /// How many combinators it is made of.
     links: u16,
-    form: FormOf<MI, M>,
+    /// Of a map that is made of others, found when it is asked for: at a launch without a ledger nobody does.
+    form: OnceLock<FormOf<MI, M>>,
     evaluate: Evaluate<MI, M>,
 }
 
@@ -53,6 +54,8 @@ type FormOf<MI, M> = Form<<MI as Metric>::Distance, <M as Measure>::Loss>;
 enum Evaluate<MI: Metric, M: Measure> {
     /// There is no form.
     Function(Box<Function<MI, M>>),
+    /// It is made of other maps, and has a form if they have.
+    Combined(Box<dyn Combined<MI, M>>),
     /// The form's loss, scaled by the distance; `None` if the distance, or the loss, is not of that kind.
     Scaled(fn(&M::Loss, &MI::Distance) -> Option<M::Loss>),
     /// The form's loss, or this one beyond its distance.
@@ -80,86 +83,48 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         measure: M,
         function: impl Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
     ) -> Self {
-        Self::linked(measure, 0, function)
+        Self::linked(measure, 0, Evaluate::Function(Box::new(function)))
     }
 
-    fn linked(
-        measure: M,
-        links: u16,
-        function: impl Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
-    ) -> Self {
-        Self::from_parts(
-            measure,
-            links,
-            Form::Function,
-            Evaluate::Function(Box::new(function)),
-        )
-    }
-
-    fn from_parts(measure: M, links: u16, form: FormOf<MI, M>, evaluate: Evaluate<MI, M>) -> Self {
+    fn linked(measure: M, links: u16, evaluate: Evaluate<MI, M>) -> Self {
         PrivacyMap(Arc::new(Shared {
             measure,
             links,
-            form,
+            form: OnceLock::new(),
             evaluate,
         }))
     }
 
-    /// The map of this form, if the measure's losses and the metric's distances allow it: a map that was written down.
-    ///
-    /// ```
-    /// use odometry::measures::{Form, PrivacyMap, PureDp, SymmetricDistance, Zcdp};
-    /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
-    /// let again = PrivacyMap::<SymmetricDistance, _>::of_form(PureDp, map.form().clone()).unwrap();
-    /// assert_eq!(again.loss(&3)?, map.loss(&3)?);
-    /// assert!(PrivacyMap::<SymmetricDistance, _>::of_form(Zcdp, Form::Linear("0.1".parse()?)).is_none());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn of_form(measure: M, form: FormOf<MI, M>) -> Option<Self> {
-        let evaluate = match &form {
-            Form::Function => return None,
-            Form::Linear(loss) => {
-                loss.linear(&Exact::ONE)?;
-                Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
-                    loss.linear(&d_in.as_number()?)
-                })
-            }
-            Form::Quadratic(loss) => {
-                loss.quadratic(&Exact::ONE)?;
-                Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
-                    loss.quadratic(&d_in.as_number()?)
-                })
-            }
-            Form::ConstantUpTo(..) => Evaluate::UpTo(measure.infinity()),
-        };
-        Some(Self::from_parts(measure, 0, form, evaluate))
+    fn from_parts(measure: M, form: FormOf<MI, M>, evaluate: Evaluate<MI, M>) -> Self {
+        PrivacyMap(Arc::new(Shared {
+            measure,
+            links: 0,
+            form: form.into(),
+            evaluate,
+        }))
     }
 
-    /// What it is, if it is more than a function.
+    /// What it is, if it is more than a function: what it can be written down as. Maps that are made of others have one if those
+    /// have, and if they are made of few; whoever asks first may run the code of their measures and conversions.
     ///
     /// ```
-    /// use odometry::measures::{Form, PrivacyMap, PureDp};
+    /// use odometry::measures::{Form, PrivacyMap, PureDp, SymmetricDistance};
     /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// assert_eq!(*map.form(), Form::Linear("0.1".parse()?));
-    /// assert_eq!(*map.group().form(), Form::Function);
+    /// assert_eq!(*map.after_times::<SymmetricDistance>(3).form(), Form::Linear("0.3".parse()?));
+    /// assert_eq!(*map.after::<SymmetricDistance>(|d| Ok(d / 2)).form(), Form::Function);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn form(&self) -> &Form<MI::Distance, M::Loss> {
-        &self.0.form
-    }
-
-    /// The map that one more combinator makes of this one.
-    fn combined<M0: Metric, M2: Measure>(
-        &self,
-        measure: M2,
-        function: impl Fn(&M0::Distance) -> Result<M2::Loss, MapError> + Send + Sync + 'static,
-    ) -> PrivacyMap<M0, M2> {
-        if self.0.links < MAX_LINKS {
-            return PrivacyMap::linked(measure, self.0.links + 1, function);
+        if let Some(form) = self.0.form.get() {
+            return form;
         }
-        PrivacyMap::linked(measure, MAX_LINKS + 1, |_| {
-            Err(MapError::TooDeep { limit: MAX_LINKS })
-        })
+        // Found before the lock is taken: the code of measures and conversions may ask for it, too.
+        let form = match &self.0.evaluate {
+            Evaluate::Combined(combined) => combined.form(),
+            _ => Form::Function,
+        };
+        self.0.form.get_or_init(|| form)
     }
 
     /// Was it made by more combinators than may be nested ([`MAX_LINKS`])? Then it knows no loss at any distance.
@@ -194,7 +159,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     ) -> L::Made<Self> {
         loss.make(|loss| {
             let evaluate = Evaluate::UpTo(measure.infinity());
-            Self::from_parts(measure, 0, Form::ConstantUpTo(bound, loss), evaluate)
+            Self::from_parts(measure, Form::ConstantUpTo(bound, loss), evaluate)
         })
     }
 
@@ -203,13 +168,14 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         // Nothing else in this frame: maps of maps call one another, as deep as they are nested.
         let loss = match &self.0.evaluate {
             Evaluate::Function(function) => function(d_in),
+            Evaluate::Combined(combined) => combined.loss(d_in),
             _ => self.of_its_form(d_in),
         };
         loss.and_then(|loss| self.checked(d_in, loss))
     }
 
     fn of_its_form(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
-        let loss = match (&self.0.form, &self.0.evaluate) {
+        let loss = match (self.form(), &self.0.evaluate) {
             (Form::Linear(loss) | Form::Quadratic(loss), Evaluate::Scaled(scaled)) => {
                 scaled(loss, d_in)
             }
@@ -241,38 +207,6 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
-
-    /// This map after a transformation of the inputs that is stable: inputs at distance `d` become inputs at distance
-    /// at most `stability(d)`. Exact; the transformation's author vouches for the stability map.
-    ///
-    /// ```
-    /// use odometry::measures::{PrivacyMap, PureDp, SymmetricDistance, times};
-    /// let sum = PrivacyMap::per_record(PureDp, "0.1")?;
-    /// let duplicated = sum.after::<SymmetricDistance>(times(2));
-    /// assert_eq!(duplicated.loss(&1)?, "0.2".parse()?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn after<M0: Metric>(
-        &self,
-        stability: impl Fn(&M0::Distance) -> Result<MI::Distance, MapError> + Send + Sync + 'static,
-    ) -> PrivacyMap<M0, M> {
-        let inner = self.clone();
-        self.combined(self.measure().clone(), move |d_in| {
-            inner.loss(&stability(d_in)?)
-        })
-    }
-
-    /// This map in another measure. Valid because the losses of a map are those of one measurement; the direction of
-    /// rounding is the conversion's.
-    pub fn convert<C: Conversion<From = M>>(&self, conversion: C) -> PrivacyMap<MI, C::To> {
-        let inner = self.clone();
-        self.combined(conversion.to(), move |d_in| {
-            inner.loss(d_in).and_then(|loss| {
-                let failed = |error: crate::RuleError| MapError::failed(d_in, error.to_string());
-                conversion.convert(&loss).map_err(failed)
-            })
-        })
-    }
 }
 
 impl<MI: Metric, M: Measure> PrivacyMap<MI, M>
@@ -295,7 +229,7 @@ where
             let scaled = Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
                 Some(loss.scaled(&d_in.number()))
             });
-            Self::from_parts(measure, 0, Form::Linear(per_unit), scaled)
+            Self::from_parts(measure, Form::Linear(per_unit), scaled)
         })
     }
 }
@@ -339,35 +273,7 @@ where
         at_one.make(|at_one| {
             let scaled =
                 |loss: &M::Loss, d_in: &MI::Distance| Some(loss.scaled_squared(&d_in.number()));
-            Self::from_parts(
-                measure,
-                0,
-                Form::Quadratic(at_one),
-                Evaluate::Scaled(scaled),
-            )
-        })
-    }
-}
-
-impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
-    /// The map that asks this one only at distance 1 and gets the rest by [group privacy](GroupPrivacy), rounded up.
-    /// At distance 0 the loss is zero.
-    ///
-    /// Hypothesis: any two inputs at distance `n` are linked by `n` steps of distance 1 *through inputs that the
-    /// measurement takes*. [`CountsRecords`] says so of the metric on all data sets; a map does not know the space, so
-    /// whoever calls this vouches for the space.
-    ///
-    /// ```
-    /// use odometry::measures::{PrivacyMap, SymmetricDistance, Zcdp};
-    /// let one = PrivacyMap::<SymmetricDistance, _>::constant_up_to(Zcdp, 1, "0.5")?;
-    /// assert_eq!(one.group().loss(&3)?, "4.5".parse()?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn group(&self) -> Self {
-        let inner = self.clone();
-        self.combined(self.measure().clone(), move |&n| match n {
-            0 => Ok(inner.measure().zero()),
-            _ => inner.loss(&1).map(|one| inner.measure().group(&one, n)),
+            Self::from_parts(measure, Form::Quadratic(at_one), Evaluate::Scaled(scaled))
         })
     }
 }

@@ -116,6 +116,19 @@ pub trait Measure: Clone + PartialEq + Debug + Send + Sync + 'static {
     fn name(&self) -> Option<crate::Name> {
         None
     }
+
+    /// What group privacy makes of this loss for `n` steps, rounded up, if the measure has [such a rule](crate::GroupPrivacy): for
+    /// maps that were written down.
+    fn grouped(&self, one: &Self::Loss, n: u32) -> Option<Self::Loss> {
+        let _ = (one, n);
+        None
+    }
+
+    /// Two losses together, if losses [add up](crate::Additive) in this measure: for maps that were written down.
+    fn added(&self, one: &Self::Loss, other: &Self::Loss) -> Option<Self::Loss> {
+        let _ = (one, other);
+        None
+    }
 }
 
 /// A loss in proportion to the distance, for [linear maps](crate::PrivacyMap::linear). Only for measures in which that is

@@ -26,6 +26,12 @@ pub trait Distance: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
     fn as_number(&self) -> Option<Exact> {
         None
     }
+
+    /// The distance `factor` times over, if it is a [`Number`], and not too large: for maps that were written down.
+    fn multiple(&self, factor: u32) -> Option<Self> {
+        let _ = factor;
+        None
+    }
 }
 
 /// A distance that is a number, for [linear](crate::PrivacyMap::linear) and
@@ -77,6 +83,10 @@ impl Distance for u32 {
     fn as_number(&self) -> Option<Exact> {
         Some(self.number())
     }
+
+    fn multiple(&self, factor: u32) -> Option<Self> {
+        self.checked_times(factor)
+    }
 }
 
 impl Number for u32 {
@@ -104,6 +114,10 @@ impl Distance for Exact {
 
     fn as_number(&self) -> Option<Exact> {
         Some(self.clone())
+    }
+
+    fn multiple(&self, factor: u32) -> Option<Self> {
+        self.checked_times(factor)
     }
 }
 

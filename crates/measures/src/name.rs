@@ -1,6 +1,7 @@
 //! Stable names with parameters: what is written down of rules, measures, metrics and conversions. Never a `Debug` text or
 //! the name of a type: those change when code does.
 
+use exact::Exact;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -48,6 +49,28 @@ impl Name {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// What it is called, and its parameters.
+    pub(crate) fn split(&self) -> Option<(&str, &str)> {
+        match self.0.split_once('{') {
+            Some((head, inside)) => Some((head, inside.strip_suffix('}')?)),
+            None => Some((&self.0, "")),
+        }
+    }
+}
+
+/// The value of a parameter that is no name.
+pub(crate) fn parameter<'a>(inside: &'a str, name: &str) -> Option<&'a str> {
+    let mut parameters = inside.split(", ");
+    parameters.find_map(|parameter| parameter.strip_prefix(name)?.strip_prefix('='))
+}
+
+pub(crate) fn number(inside: &str, name: &str) -> Option<Exact> {
+    parameter(inside, name)?.parse().ok()
+}
+
+pub(crate) fn numbers(text: &str) -> Option<Vec<Exact>> {
+    text.split(' ').map(|number| number.parse().ok()).collect()
 }
 
 fn escaped(text: &str) -> String {

@@ -5,6 +5,7 @@ mod compare;
 mod conversions;
 mod errors;
 mod extremes;
+mod forms;
 mod gaussian_bounds;
 mod into;
 mod laws_on_rules;

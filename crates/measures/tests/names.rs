@@ -11,8 +11,9 @@ use measures::fixed::{Advanced, Hybrid, Optimal, OptimalPure};
 use measures::{
     AbsoluteDistance, ApproxDp, ApproxGaussianDp, ApproxZcdp, Basic, ChangeOneDistance, Distance,
     Epsilon, EpsilonDelta, Form, GaussianDp, L1Distance, L2Distance, Loss, Measure, Metric, Mu,
-    MuDelta, Name, Neighbouring, Neighbours, Orders, PrivacyMap, PureDp, RenyiCurve, RenyiCurveDp,
-    RenyiDp, RenyiEpsilon, Rho, RhoDelta, Rule, SymmetricDistance, Zcdp,
+    MuDelta, Name, Neighbouring, Neighbours, Orders, PrivacyMap, Profile, ProfileDp, PureDp,
+    RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, RhoDelta, Rule, SymmetricDistance,
+    Tradeoff, TradeoffDp, Zcdp,
 };
 use proptest::prelude::*;
 
@@ -33,6 +34,8 @@ fn measures_and_metrics_keep_their_names() {
     named(ApproxZcdp.name(), "approximate-zcdp");
     named(GaussianDp.name(), "gaussian");
     named(ApproxGaussianDp.name(), "approximate-gaussian");
+    named(ProfileDp.name(), "profile");
+    named(TradeoffDp.name(), "trade-off");
     named(
         RenyiDp::new(number("1.5")).unwrap().name(),
         "renyi{order=1.5}",
@@ -137,6 +140,9 @@ proptest! {
         again(RenyiEpsilon::new(number("2.5"), a.clone()).unwrap());
         let orders = Orders::new([number("1.5"), number("2")]).unwrap();
         again(RenyiCurve::new(&orders, [a.clone(), b.clone()]).unwrap());
+        let pair = |scale: u32| EpsilonDelta::saturating(a.clone().min(Exact::from(scale)), b.clone().min(Exact::ratio(1, scale.into()).unwrap()));
+        again(Profile::new([pair(2), pair(7)]));
+        again(Tradeoff::from_approx(&pair(3)));
         prop_assert_eq!(Exact::read(&Distance::written(&a).unwrap()), Some(a));
     }
 
@@ -160,6 +166,14 @@ proptest! {
 fn infinity_is_written_too() {
     again(Epsilon::INFINITY);
     again(EpsilonDelta::INFINITY);
+    for measure in [ProfileDp.zero(), ProfileDp.infinity()] {
+        again(measure);
+    }
+    for measure in [TradeoffDp.zero(), TradeoffDp.infinity()] {
+        again(measure);
+    }
+    assert_eq!(Profile::read("1 0.5; 1 0.5"), None);
+    assert_eq!(Tradeoff::read("0 2; 1 0"), None);
     assert_eq!(
         Neighbouring::read(&Neighbouring.written().unwrap()),
         Some(Neighbouring)

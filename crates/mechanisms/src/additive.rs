@@ -173,7 +173,7 @@ where
     N: Noise,
 {
     let change = |d_in: &u32| Change::one(&Exact::from(*d_in));
-    let map = noise.map(change);
+    let map = noise.map_per_unit(change(&1));
     let drawn = noise.clone();
     let measurement = Measurement::new("count", space, map, move |data, scope| {
         let mut count = 0;
@@ -272,7 +272,7 @@ where
 {
     let sensitivity = bounds.sensitivity::<S::Metric>();
     let change = move |d_in: &u32| Change::one(&Exact::from(*d_in).times(sensitivity));
-    let map = noise.map(change);
+    let map = noise.map_per_unit(change(&1));
     let drawn = noise.clone();
     let measurement = Measurement::new("sum", space, map, move |data, scope| {
         let mut sum = 0;

@@ -11,7 +11,7 @@ use std::{
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
-use measures::{ApproxDp, CountsRecords, EpsilonDelta, GroupPrivacy, PrivacyMap};
+use measures::{ApproxDp, CountsRecords, EpsilonDelta, PrivacyMap};
 use odometer::{Collection, Measurement, OfRecords};
 use queryable::coins::{Bit, Probability};
 
@@ -72,14 +72,8 @@ impl KeyNoise for ApproxGaussian {
 /// The map of a mechanism that looks at each key by its count alone: a record that comes or goes changes one count by one, a
 /// replaced one two; further apart by group privacy. Rounded up.
 fn by_counts<MI: CountsRecords>(one: EpsilonDelta) -> PrivacyMap<MI, ApproxDp> {
-    PrivacyMap::new(ApproxDp, move |d_in: &u32| {
-        let steps = d_in.saturating_mul(if MI::REPLACES { 2 } else { 1 });
-        // One step is what was given, to the last digit.
-        Ok(match steps {
-            1 => one.clone(),
-            _ => ApproxDp.group(&one, steps),
-        })
-    })
+    let steps = PrivacyMap::<MI, _>::constant_up_to(ApproxDp, 1, one).group();
+    steps.after_times(if MI::REPLACES { 2 } else { 1 })
 }
 
 fn counted<C: Collection, K: Ord>(records: &C, key: impl Fn(&C::Record) -> K) -> BTreeMap<K, i128> {

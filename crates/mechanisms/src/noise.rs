@@ -1,11 +1,16 @@
 //! What additive noise has to tell about itself: its law, and what it makes of a change of the numbers it is added to.
 
+mod change;
+
+pub use change::Change;
+
 use accountant::{Mechanism, PairMap};
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{
-    ApproxDp, Epsilon, EpsilonDelta, MapError, Measure, Metric, Mu, PrivacyMap, PureDp, Rho, Zcdp,
+    ApproxDp, Epsilon, EpsilonDelta, Form, MapError, Measure, Metric, Mu, Number, PrivacyMap,
+    PureDp, Rho, Zcdp,
     convert::{gaussian_delta, zcdp_delta},
 };
 use odometer::{Measurement, Space};
@@ -17,42 +22,6 @@ use crate::{
     parameter::{self, Parameter, shown},
     samplers::{DiscreteGaussian, DiscreteLaplace, Staircase, lower, upper},
 };
-
-/// How much a vector of integers changes, at the most, between two inputs: bounds on both norms.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The sum of the absolute changes.
-    pub l1: Exact,
-    /// The sum of the squared changes.
-    pub l2_squared: Exact,
-    /// Is it known that one coordinate changes at the most? The norms do not tell.
-    pub one_coordinate: bool,
-}
-
-impl Change {
-    /// One coordinate changes by this much.
-    pub fn one(by: &Exact) -> Self {
-        Self::repeated(by, 1)
-    }
-
-    /// So many coordinates change by this much each. Rounded up.
-    pub fn repeated(by: &Exact, coordinates: u64) -> Self {
-        Self {
-            l1: by.times(coordinates),
-            l2_squared: by.pow(2, Round::Up).times(coordinates),
-            one_coordinate: coordinates <= 1,
-        }
-    }
-
-    /// The absolute changes sum to this much at the most, over any number of coordinates. Rounded up. Below two, only one
-    /// integer can change.
-    pub fn summing_to(l1: &Exact) -> Self {
-        Self {
-            one_coordinate: *l1 < Exact::from(2u64),
-            ..Self::one(l1)
-        }
-    }
-}
 
 /// Integer noise with a privacy guarantee: independent draws, one added to each coordinate of a vector of integers.
 ///
@@ -101,6 +70,30 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
             Ok::<_, MapError>(noise.loss(&change(d_in)))
         })
     }
+
+    /// What the map of a vector is that changes by at most `d_in` times `one`, if it is more than a function.
+    fn form<D>(&self, one: &Change) -> Form<D, <Self::Measure as Measure>::Loss> {
+        let _ = one;
+        Form::Function
+    }
+
+    /// The privacy map of a vector that changes by at most `d_in` times `one`: with a [form](Self::form), where there is one, so
+    /// that it survives on a ledger.
+    ///
+    /// ```
+    /// use odometry::measures::{Form, SymmetricDistance};
+    /// use odometry::mechanisms::{noise::{Change, Noise}, samplers::DiscreteLaplace};
+    /// let map = DiscreteLaplace::new(10)?.map_per_unit::<SymmetricDistance>(Change::one(&1u32.into()));
+    /// assert_eq!(*map.form(), Form::Linear("0.1".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn map_per_unit<MI: Metric<Distance: Number>>(
+        &self,
+        one: Change,
+    ) -> PrivacyMap<MI, Self::Measure> {
+        PrivacyMap::of_form(self.measure(), self.form(&one))
+            .unwrap_or_else(|| self.map(move |d_in: &MI::Distance| one.times(&d_in.number())))
+    }
 }
 
 /// ε = (L1 change)·(−ln q), rounded up: the ratio of probabilities at points one apart is `q` (\[GRS09\]).
@@ -113,6 +106,11 @@ impl Noise for DiscreteLaplace {
 
     fn loss(&self, change: &Change) -> Epsilon {
         Epsilon::new(product(&change.l1, self.rate()))
+    }
+
+    fn form<D>(&self, one: &Change) -> Form<D, Epsilon> {
+        let exact = exact_product(&one.l1, self.rate());
+        exact.map_or(Form::Function, |loss| Form::Linear(Epsilon::new(loss)))
     }
 
     /// Of one coordinate, its own: every `P(Y ≥ k) − γ·P(Y ≥ k + d)` grows with `d`, and the largest of them is δ.
@@ -157,6 +155,12 @@ fn product(change: &Exact, rate: &RBig) -> Exact {
         .unwrap_or(Exact::INFINITY)
 }
 
+/// The product, if nothing has to be rounded: then its multiples are what they would be rounded to.
+fn exact_product(change: &Exact, rate: &RBig) -> Option<Exact> {
+    let product = product(change, rate);
+    (product.to_rational()? == change.to_rational()? * rate).then_some(product)
+}
+
 /// How much the one coordinate that changes does, as a whole number; `None` where several may.
 fn one_coordinate(change: &Change) -> Option<u64> {
     let by = change.l1.to_rational().filter(|_| change.one_coordinate)?;
@@ -174,6 +178,11 @@ impl Noise for DiscreteGaussian {
 
     fn loss(&self, change: &Change) -> Rho {
         Rho::new(product(&change.l2_squared, self.rate()))
+    }
+
+    fn form<D>(&self, one: &Change) -> Form<D, Rho> {
+        let exact = exact_product(&one.l2_squared, self.rate());
+        exact.map_or(Form::Function, |loss| Form::Quadratic(Rho::new(loss)))
     }
 
     /// Of one coordinate, its own, as for [`DiscreteLaplace`].

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use exact::{Exact, Round};
-use measures::{ApproxDp, EpsilonDelta, GroupPrivacy, PrivacyMap};
+use measures::{ApproxDp, EpsilonDelta, PrivacyMap};
 use odometer::{Connected, Measurement, Space};
 use queryable::{AskError, Scope, coins::Bit};
 
@@ -71,13 +71,7 @@ impl Test {
     fn map<S: Connected>(&self, release: &Exact) -> PrivacyMap<S::Metric, ApproxDp> {
         let epsilon = self.loss.epsilon() + release;
         let one = EpsilonDelta::saturating(epsilon, self.loss.delta().clone());
-        PrivacyMap::new(ApproxDp, move |d_in: &u32| {
-            Ok(match *d_in {
-                // One step is what was given, to the last digit.
-                1 => one.clone(),
-                steps => ApproxDp.group(&one, steps),
-            })
-        })
+        PrivacyMap::constant_up_to(ApproxDp, 1, one).group()
     }
 
     fn describe<S: Space, A: 'static>(

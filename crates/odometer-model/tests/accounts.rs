@@ -191,7 +191,7 @@ fn everything_at_once_ends() {
                 let (top, right) = (top.clone(), right.clone());
                 spawn(move || {
                     right.launch(&query("1")).unwrap();
-                    top.snapshot(&1).unwrap();
+                    top.ledger(&1).unwrap();
                 })
             },
             {

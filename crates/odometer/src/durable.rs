@@ -75,6 +75,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             parent: None,
             through: None,
             placed: None,
+            sequential: false,
         }
     }
 
@@ -95,6 +96,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             },
             metric: self.space().metric(),
             distances: vec![d_in],
+            messages: None,
         }
     }
 

@@ -4,15 +4,18 @@
 use std::{fmt, sync::Arc};
 
 use measures::{PureDp, TimeUniform, Total, TotalLoss};
-use queryable::Root;
+use queryable::{DEFAULT_MESSAGES, Root};
 
 use crate::{
+    account::journaled::{Made, Spot},
     account::questions::{Bookmark, Listed},
     account::{Account, DEFAULT_QUOTA},
     error::{LaunchError, OpenError},
+    journal::{Books, Relation, Segment},
     measurement::Measurement,
     session::Data,
     session::Session,
+    session::durable::{KeyedLaunch, Receipted},
     session::watch::{Fused, Watch},
     space::{Space, check_contains},
 };
@@ -40,6 +43,7 @@ use crate::{
 pub struct TimeUniformOdometer<S: Space, R: TimeUniform> {
     space: S,
     rule: R,
+    label: Arc<str>,
     watch: Option<Watch>,
     quota: u32,
 }
@@ -50,9 +54,17 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
         Self {
             space,
             rule,
+            label: "the session".into(),
             watch: None,
             quota: DEFAULT_QUOTA,
         }
+    }
+
+    /// Names its sessions: see [`Odometer::named`](crate::Odometer::named). On a ledger they are found by it.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.label = name.into();
+        self
     }
 
     /// Its sessions tell this watch which transformation has failed on their data. See [`Watch`].
@@ -89,23 +101,81 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
         root: &Root,
         data: Arc<S::Data>,
     ) -> Result<TimeUniformSession<S, R>, OpenError> {
-        let place =
-            Fused::below(root, "the session", self.watch.as_ref()).map_err(OpenError::Unusable)?;
+        let place = self.fused(root)?;
         check_contains(&self.space, &data)?;
-        let account = Account::new(
-            "the session".into(),
-            self.rule.clone(),
-            None,
-            self.quota,
-            None,
-        )?
-        .sequential();
-        Ok(TimeUniformSession(Session::new(
-            self.space.clone(),
-            Data::Here(data),
-            place,
-            Arc::new(account),
-        )))
+        let account = self.made().account()?;
+        Ok(self.session(data, place, Arc::new(account)))
+    }
+
+    /// Opens a session on a ledger, under this odometer's [name](Self::named): the one that is there, with all that it was charged,
+    /// or a new one. As [`Odometer::open_on`](crate::Odometer::open_on). Its launches are sequential, so nobody else may write
+    /// to the ledger meanwhile.
+    ///
+    /// ```
+    /// use odometry::measures::{PrivacyMap, PureDp, adaptive::TimeUniformBasic};
+    /// use odometry::odometer::journal::{Books, Memory};
+    /// use odometry::odometer::{Measurement, Records, TimeUniformOdometer};
+    /// let records = Records::<i64>::new();
+    /// let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.1")?, |_, _| Ok(42));
+    /// let odometer = TimeUniformOdometer::new(records, TimeUniformBasic).named("the organisation");
+    /// let journal = Memory::new(); // yours is on disk
+    /// odometer.open_on(&Books::new(journal.clone()), 1, vec![1, 2, 3])?.launch(&query)?;
+    ///
+    /// let again = Books::new(Memory::replaying(&journal.records())?);
+    /// let session = odometer.open_on(&again, 1, vec![1, 2, 3])?;
+    /// assert_eq!(session.bound(&1)?.to_string(), "0.1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Odometer::open_on`](crate::Odometer::open_on).
+    pub fn open_on(
+        &self,
+        books: &Books,
+        d_in: S::Distance,
+        data: S::Data,
+    ) -> Result<TimeUniformSession<S, R>, OpenError> {
+        let root = books.root().map_err(OpenError::Unusable)?;
+        let place = self.fused(&root)?;
+        check_contains(&self.space, &data)?;
+        let account = self.made().account_on(Spot {
+            books,
+            parent: None,
+            segment: Segment::name(&*self.label),
+            relation: Relation::Root,
+            metric: self.space.metric(),
+            distances: vec![d_in],
+            messages: None,
+        })?;
+        Ok(self.session(Arc::new(data), place, account))
+    }
+
+    fn fused(&self, root: &Root) -> Result<Fused, OpenError> {
+        Fused::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)
+    }
+
+    fn made(&self) -> Made<S::Metric, R> {
+        Made {
+            label: Arc::clone(&self.label),
+            rule: self.rule.clone(),
+            cap: None,
+            quota: self.quota,
+            messages: DEFAULT_MESSAGES,
+            parent: None,
+            through: None,
+            placed: None,
+            sequential: true,
+        }
+    }
+
+    fn session(
+        &self,
+        data: Arc<S::Data>,
+        place: Fused,
+        account: Arc<Account<S::Metric, R>>,
+    ) -> TimeUniformSession<S, R> {
+        let (space, data) = (self.space.clone(), Data::Here(data));
+        TimeUniformSession(Session::new(space, data, place, account))
     }
 }
 
@@ -122,6 +192,22 @@ impl<S: Space, R: TimeUniform> TimeUniformSession<S, R> {
         measurement: &Measurement<S, PureDp, A>,
     ) -> Result<A, LaunchError> {
         self.0.launch(measurement)
+    }
+
+    /// A launch with a key: see [`Session::request`].
+    pub fn request(&self, key: impl Into<String>) -> KeyedLaunch<'_, S, R> {
+        self.0.request(key)
+    }
+
+    /// As [`launch`](Self::launch), with the record of the charge: see [`Session::launch_receipted`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn launch_receipted<A: 'static>(
+        &self,
+        measurement: &Measurement<S, PureDp, A>,
+    ) -> Result<Receipted<A>, LaunchError> {
+        self.0.launch_receipted(measurement)
     }
 
     /// A bound on the realized loss between data at this distance, that held at every round so far with the probability

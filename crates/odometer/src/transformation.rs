@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Shr, panic::Location, sync::Arc};
 
-use measures::{MAX_LINKS, MapError, Measure};
+use measures::{MAX_LINKS, MapError, Measure, Number, times};
 use queryable::{AskError, Fuse, guarded};
 
 use crate::{
@@ -41,7 +41,27 @@ struct Inner<S: Space, T: Space> {
     /// How many others it is made of.
     links: u16,
     stability: Arc<Stability<S::Distance, T::Distance>>,
+    /// What the stability map multiplies distances by, if it does.
+    factor: Option<u32>,
+    /// Its author's numbers for what it does: of a chain, those of all its links.
+    versions: Vec<u32>,
     function: Arc<Function<S::Data, T::Data>>,
+}
+
+impl<S: Space, T: Space> Inner<S, T> {
+    /// The same under another name, or in another version.
+    fn called(&self, name: Option<Arc<str>>, versions: Vec<u32>) -> Self {
+        Self {
+            input: self.input.clone(),
+            output: self.output.clone(),
+            name,
+            links: self.links,
+            stability: Arc::clone(&self.stability),
+            factor: self.factor,
+            versions,
+            function: Arc::clone(&self.function),
+        }
+    }
 }
 
 /// A transformation has failed on some data.
@@ -59,6 +79,38 @@ impl<S: Space, T: Space> Transformation<S, T> {
         D: Fn(&S::Distance) -> Result<T::Distance, MapError> + Send + Sync + 'static,
         F: Fn(&S::Data) -> Result<T::Data, AskError> + Send + Sync + 'static,
     {
+        Self::known((input, output), None, stability, function)
+    }
+
+    /// A transformation that turns data at distance `d` into data at distance at most `factor·d`. As [`new`](Self::new) with
+    /// [`times(factor)`](measures::times), but privacy maps keep their [form](measures::Form) through it: on a ledger, what was
+    /// launched behind it is known at every distance after a restart.
+    ///
+    /// ```
+    /// use odometry::measures::{Form, PrivacyMap, PureDp};
+    /// use odometry::odometer::{Measurement, Records, Transformation};
+    /// let records = Records::<i64>::new();
+    /// let twice = Transformation::multiplying(records, records, 2, |data: &Vec<i64>| Ok([data.clone(), data.clone()].concat()));
+    /// let noisy = Measurement::new("noisy", records, PrivacyMap::per_record(PureDp, "0.1")?, |_, _| Ok(0));
+    /// assert_eq!(*(&twice >> &noisy)?.map().form(), Form::Linear("0.2".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn multiplying<F>(input: S, output: T, factor: u32, function: F) -> Self
+    where
+        S: Space<Distance = T::Distance>,
+        T: Space<Distance: Number>,
+        F: Fn(&S::Data) -> Result<T::Data, AskError> + Send + Sync + 'static,
+    {
+        Self::known((input, output), Some(factor), times(factor), function)
+    }
+
+    #[track_caller]
+    fn known<D, F>((input, output): (S, T), factor: Option<u32>, stability: D, function: F) -> Self
+    where
+        D: Fn(&S::Distance) -> Result<T::Distance, MapError> + Send + Sync + 'static,
+        F: Fn(&S::Data) -> Result<T::Data, AskError> + Send + Sync + 'static,
+    {
         let name = format!("the transformation made at {}", Location::caller());
         let function = move |data: &_| match guarded(|| function(data)) {
             Ok(Ok(after)) => Ok(after),
@@ -70,28 +122,36 @@ impl<S: Space, T: Space> Transformation<S, T> {
             name: Some(name.into()),
             links: 0,
             stability: Arc::new(stability),
+            factor,
+            versions: vec![0],
             function: Arc::new(function),
         }))
     }
 
     /// The same transformation under another name, by which whoever opened the data learns of its failure.
     pub fn named(self, name: impl Into<Arc<str>>) -> Self {
-        let Inner {
-            input,
-            output,
-            links,
-            stability,
-            function,
-            ..
-        } = &*self.0;
-        Self(Arc::new(Inner {
-            input: input.clone(),
-            output: output.clone(),
-            name: Some(name.into()),
-            links: *links,
-            stability: Arc::clone(stability),
-            function: Arc::clone(function),
-        }))
+        let (name, versions) = (Some(name.into()), self.0.versions.clone());
+        Self(Arc::new(self.0.called(name, versions)))
+    }
+
+    /// The same transformation with its author's number for what it does; without one it is 0. Whoever changes what a
+    /// transformation does to data gives it another number: on a ledger, a [link](crate::Session::link) through another version is
+    /// another account, and so are the partitions below it. Under one number, launches in the parts of the old data and in
+    /// those of the new would be charged as if a record were in one part of both, which is too little; another number adds up.
+    /// The number of a chain is that of all its links.
+    #[must_use]
+    pub fn versioned(self, version: u32) -> Self {
+        Self(Arc::new(self.0.called(self.0.name.clone(), vec![version])))
+    }
+
+    /// Its author's numbers, of all links of a chain.
+    pub(crate) fn versions(&self) -> &[u32] {
+        &self.0.versions
+    }
+
+    /// What its stability map multiplies distances by, if it does.
+    pub(crate) fn factor(&self) -> Option<u32> {
+        self.0.factor
     }
 
     /// The space of the data before.
@@ -171,6 +231,13 @@ impl<S: Space, T: Space> Transformation<S, T> {
     ) -> Result<Transformation<S, U>, Mismatch> {
         check_same(self.output(), next.input())?;
         let links = linked(self.links(), next.links());
+        let factors = self.factor().zip(next.factor());
+        let factor = factors.and_then(|(one, other)| one.checked_mul(other));
+        // One that is too long holds nothing of what it was made from.
+        let versions = match links > MAX_LINKS {
+            true => Vec::new(),
+            false => [self.versions(), next.versions()].concat(),
+        };
         let (stability, function): (Arc<Stability<_, _>>, Arc<Function<_, _>>) = if links
             > MAX_LINKS
         {
@@ -197,6 +264,8 @@ impl<S: Space, T: Space> Transformation<S, T> {
             name: None,
             links,
             stability,
+            factor,
+            versions,
             function,
         })))
     }
@@ -212,7 +281,8 @@ impl<S: Space, T: Space> Transformation<S, T> {
     ) -> Result<Measurement<S, M, A>, Mismatch> {
         check_same(self.output(), measurement.space())?;
         let stability = Arc::clone(&self.0.stability);
-        let map = measurement.map().after(move |d_in| stability(d_in));
+        let map = measurement.map();
+        let map = map.after_known(self.factor(), move |d_in| stability(d_in));
         let links = linked(self.links(), measurement.links());
         let (before, function) = (self.clone(), measurement.function());
         Ok(

@@ -1,15 +1,13 @@
 //! Losses of any size and length: they are charged in full, and leave the accounts as quick as they were.
 
-use std::sync::Arc;
-
 use crate::common::*;
 use exact::Exact;
 use measures::{
     ApproxDp, Basic, Epsilon, EpsilonDelta, GaussianDp, Loss, Measure, Mu, PureDp, Zcdp,
     adaptive::{GaussianComposition, WhitehouseFilter},
 };
-use odometer::{LaunchError, Odometer, SnapshotOf};
-use queryable::Root;
+use odometer::journal::{Books, Memory, Snapshot};
+use odometer::{LaunchError, Odometer};
 
 /// Tiny ones, huge ones, and ones with thousands of digits.
 fn extremes() -> Vec<String> {
@@ -33,19 +31,25 @@ fn extremes() -> Vec<String> {
     extremes
 }
 
+/// The same books, from a snapshot that was text meanwhile.
+fn restored(journal: &Memory) -> (Memory, Books) {
+    let text = serde_json::to_string(&journal.snapshot().unwrap()).unwrap();
+    let snapshot: Snapshot = serde_json::from_str(&text).unwrap();
+    let again = Memory::restored_by_operator(&snapshot);
+    assert_eq!(again.snapshot().unwrap(), snapshot);
+    (again.clone(), Books::new(again))
+}
+
 #[test]
 fn a_snapshot_with_any_loss_reads_back() {
     let odometer = Odometer::new(records(), BASIC);
-    let session = odometer.open(vec![]).unwrap();
+    let journal = Memory::for_snapshots();
+    let books = Books::new(journal.clone());
+    let session = odometer.open_on(&books, 1, vec![]).unwrap();
     for extreme in extremes() {
         session.launch(&flat(PureDp, &extreme)).unwrap();
-        let text = serde_json::to_string(&session.snapshot(&1).unwrap()).unwrap();
-        let snapshot: SnapshotOf<Numbers, Pure> = serde_json::from_str(&text).unwrap();
-        let restored = odometer
-            .restore(&Root::seeded([1; 32]), Arc::new(vec![]), &snapshot)
-            .unwrap();
-        assert_eq!(spent(&restored, 1), spent(&session, 1));
-        assert_eq!(restored.snapshot(&1).unwrap(), snapshot, "{extreme}");
+        let again = odometer.open_on(&restored(&journal).1, 1, vec![]).unwrap();
+        assert_eq!(spent(&again, 1), spent(&session, 1), "{extreme}");
     }
 }
 
@@ -53,15 +57,14 @@ fn a_snapshot_with_any_loss_reads_back() {
 fn all_agree<M: Measure, R>(rule: R, measure: M, costs: &[String], budget: &str)
 where
     R: measures::FilterRule<Child = M>,
-    M::Loss: std::str::FromStr + serde::Serialize + serde::de::DeserializeOwned,
+    M::Loss: std::str::FromStr,
     <M::Loss as std::str::FromStr>::Err: std::fmt::Debug,
-    measures::TotalLoss<R>: std::str::FromStr<Err = measures::LossError>
-        + serde::Serialize
-        + serde::de::DeserializeOwned,
+    measures::TotalLoss<R>: std::str::FromStr<Err = measures::LossError>,
 {
     let odometer = Odometer::new(records(), rule);
-    let filter = odometer.filter(1, budget).unwrap();
-    let session = filter.invoke(vec![]).unwrap();
+    let journal = Memory::for_snapshots();
+    let open = |books: &Books| odometer.filter_on(books, 1, budget, vec![]).unwrap();
+    let session = open(&Books::new(journal.clone()));
     let leaf = session.nested("inner").capped(1, budget).open().unwrap();
     for cost in costs {
         let before = leaf.remaining(&1).unwrap();
@@ -70,10 +73,7 @@ where
             Err(LaunchError::Refused(_)) => assert_eq!(leaf.remaining(&1).unwrap(), before),
             Err(other) => panic!("{other}"),
         }
-        let snapshot = session.snapshot(&1).unwrap();
-        let restored = odometer
-            .restore_filter(&Root::seeded([1; 32]), Arc::new(vec![]), &snapshot)
-            .unwrap();
+        let restored = open(&restored(&journal).1);
         for other in [&session, &restored] {
             assert_eq!(other.spent().unwrap(), leaf.spent().unwrap(), "{cost}");
             assert_eq!(

@@ -24,6 +24,7 @@ fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
             halting: false,
             quota: 10,
             sequential: false,
+            messages: None,
         }),
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::common::*;
-use measures::{ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp, times};
+use measures::{ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp, SymmetricDistance, times};
 use odometer::message::{Entry, Launchable, Launched, Message, Reply, truncated_view};
-use odometer::{Measurement, Odometer, Transformation, Watch};
+use odometer::{Measurement, Odometer, OpenError, Space, Transformation, Watch};
 use queryable::coins::{Bit, Probability, Script, enumerate};
 use queryable::{AskError, Queryable, Root, Scope, machine};
 
@@ -288,4 +288,43 @@ fn a_transformation_that_fails_stops_the_message_form_too() {
     let charged = odometer.ask(Message::PrivacyLoss(1));
     assert_eq!(charged, Ok(Reply::Loss(loss("0.3"))));
     assert_eq!(watch.failures()[0].by, "broken");
+}
+
+/// At most ten records.
+#[derive(Clone, Debug, PartialEq)]
+struct Few;
+
+impl Space for Few {
+    type Data = Vec<u8>;
+    type Distance = u32;
+    type Metric = SymmetricDistance;
+
+    fn metric(&self) -> &SymmetricDistance {
+        &SymmetricDistance
+    }
+
+    fn contains(&self, data: &Vec<u8>) -> bool {
+        data.len() <= 10
+    }
+}
+
+struct Nothing;
+
+impl Launchable<Few, Pure> for Nothing {
+    type Name = ();
+    type Query = ();
+    type Answer = ();
+
+    fn find(&self, (): &()) -> Option<Entry<Few, Pure, (), ()>> {
+        None
+    }
+}
+
+#[test]
+fn a_filter_in_message_form_checks_the_space_too() {
+    let odometer = Odometer::new(Few, BASIC);
+    let machine =
+        |n| odometer.filter_machine(1, "1".parse().unwrap(), Arc::new(vec![0; n]), Nothing);
+    assert!(machine(10).is_ok());
+    assert!(matches!(machine(11), Err(OpenError::NotInSpace { .. })));
 }

@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use measures::{Zcdp, adaptive::TimeUniformBasic, convert::PureToZcdp};
+use odometer::journal::{Books, Memory};
 use odometer::{
     Bookmark, DEFAULT_QUOTA, LaunchError, Odometer, TimeUniformOdometer, Transformation,
 };
@@ -151,19 +152,17 @@ fn one_measurement_may_be_launched_for_ever() {
 }
 
 #[test]
-fn what_a_snapshot_says_is_restored_whatever_the_quota() {
-    let odometer = Odometer::new(records(), BASIC);
-    let session = odometer.open(vec![]).unwrap();
+fn a_quota_survives_a_snapshot() {
+    let odometer = Odometer::new(records(), BASIC).quota(2);
+    let journal = Memory::for_snapshots();
+    let session = odometer.open_on(&Books::new(journal.clone()), 1, vec![]);
+    let session = session.unwrap();
     let both = [pure("0.1"), pure("0.2")];
     (0..10).for_each(|i| session.launch(&both[i % 2]).unwrap());
-    let snapshot = session.snapshot(&1).unwrap();
-    let root = queryable::Root::seeded([1; 32]);
-    let restored = odometer
-        .quota(2)
-        .restore(&root, Default::default(), &snapshot)
-        .unwrap();
+    let journal = Memory::restored_by_operator(&journal.snapshot().unwrap());
+    let restored = odometer.open_on(&Books::new(journal), 1, vec![]).unwrap();
     assert_eq!(spent(&restored, 1), loss("1.5"));
-    full(restored.launch(&pure("0.1")).unwrap_err());
+    full(restored.launch(&pure("0.3")).unwrap_err());
 }
 
 #[test]

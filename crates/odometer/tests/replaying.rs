@@ -2,7 +2,7 @@
 //! same launches were charged.
 
 use measures::convert::PureToApprox;
-use measures::{ApproxDp, Basic, PrivacyMap, PureDp, times};
+use measures::{ApproxDp, Basic, PrivacyMap, PureDp};
 use odometer::journal::{Books, Memory, Record};
 use odometer::{
     LaunchError, Listed, Measurement, Odometer, Partition, Records, Session, Transformation,
@@ -51,7 +51,7 @@ impl Tree {
         let team = pure.nested("team").capped(1, "1.5").open().unwrap();
         let analyst = team.nested("analyst").open().unwrap();
         let far = pure.nested("far").capped(3, "4").halting().open().unwrap();
-        let twice = Transformation::new(records, records, times(2), |data: &Vec<i64>| {
+        let twice = Transformation::multiplying(records, records, 2, |data: &Vec<i64>| {
             Ok([data.clone(), data.clone()].concat())
         });
         let doubled = pure.link("doubled").nest_after(&twice).unwrap();
@@ -82,18 +82,17 @@ impl Tree {
         let mut told = vec![
             format!("{:?}", self.all.spent().unwrap()),
             self.all.privacy_loss(1).unwrap().to_string(),
+            self.all.privacy_loss(3).unwrap().to_string(),
             listed(self.all.launches().unwrap()),
         ];
-        for (number, session) in self.sessions.iter().enumerate() {
+        for session in &self.sessions {
             told.push(format!(
                 "{:?} {:?}",
                 session.spent().unwrap(),
                 session.remaining(1)
             ));
             told.push(listed(session.launches().unwrap()));
-            // What comes from behind a transformation is a function of the distance: beyond those written down it is infinite.
-            let furthest = if number == 0 { 1 } else { 3 };
-            for d_in in 1..=furthest {
+            for d_in in 1..=3 {
                 told.push(session.privacy_loss(d_in).unwrap().to_string());
             }
         }
@@ -144,6 +143,11 @@ proptest! {
         let records = journal.records();
         for (written, told) in told {
             let again = Memory::replaying(&records[..written]).unwrap();
+            // What can be journaled can be snapshotted.
+            let snapshot = serde_json::to_string(&again.snapshot().unwrap()).unwrap();
+            let snapshot = Memory::restored_by_operator(&serde_json::from_str(&snapshot).unwrap());
+            let restored = Tree::open(Some(&Books::new(snapshot)));
+            prop_assert_eq!(restored.told(), told.clone());
             let again = Books::new(again);
             let tree = Tree::open(Some(&again));
             prop_assert_eq!(tree.told(), told);

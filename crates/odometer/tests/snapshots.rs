@@ -1,248 +1,268 @@
-//! Snapshots: what was charged, to JSON and back.
-
-use std::sync::Arc;
+//! Snapshots of whole trees: what was charged, to JSON and back. (Random programs on a larger tree are in `replaying`.)
 
 use crate::common::*;
 use measures::adaptive::WhitehouseFilter;
-use measures::{ApproxDp, Basic, Epsilon, PureDp, Zcdp};
-use odometer::{LaunchError, Odometer, RestoreError, SnapshotError, SnapshotOf};
-use queryable::Root;
-
-type Taken = SnapshotOf<Numbers, Pure>;
+use measures::fixed::Optimal;
+use measures::{ApproxDp, Basic, Zcdp};
+use odometer::journal::{Books, JournalError, Memory, Snapshot, SnapshotError};
+use odometer::{Compositor, LaunchError, Odometer, OpenError, Records};
 
 fn odometer() -> Odometer<Numbers, Pure> {
-    Odometer::new(records(), BASIC)
+    Odometer::new(records(), BASIC).named("all")
 }
 
-fn root() -> Root {
-    Root::seeded([3; 32])
+fn session(books: &Books) -> PureSession {
+    odometer().filter_on(books, 1, "2", vec![1, 2, 3]).unwrap()
 }
 
-fn data() -> Arc<Vec<i64>> {
-    Arc::new(vec![1, 2, 3])
+fn text(journal: &Memory) -> String {
+    serde_json::to_string(&journal.snapshot().unwrap()).unwrap()
 }
 
-fn taken() -> (PureSession, String) {
-    let session = filtered("1");
-    let (tenth, other) = (pure("0.1").with_parameter("scale", "10"), pure("0.3"));
-    (0..3).for_each(|_| session.launch(&tenth).unwrap());
-    session
-        .nested("inner")
+fn restored(text: &str) -> Books {
+    let snapshot: Snapshot = serde_json::from_str(text).unwrap();
+    Books::new(Memory::restored_by_operator(&snapshot))
+}
+
+/// A nested account, parts, a filter that was launched, and a halt.
+fn taken() -> (Memory, String) {
+    let journal = Memory::for_snapshots();
+    let all = session(&Books::new(journal.clone()));
+    all.request("monday").launch(&pure("0.1")).unwrap();
+    let team = all
+        .nested("team")
+        .capped(1, "0.5")
+        .halting()
         .open()
-        .unwrap()
-        .launch(&other)
         .unwrap();
-    assert!(session.launch(&failing("0.05")).is_err());
-    let snapshot = session.snapshot(&1).unwrap();
-    (session, serde_json::to_string(&snapshot).unwrap())
+    team.launch(&pure("0.3")).unwrap();
+    refusal(team.launch(&pure("0.3")).unwrap_err());
+    let parity = all.link("parity").partition(1, |x: &i64| x % 2).unwrap();
+    parity.part(0).unwrap().launch(&pure("0.2")).unwrap();
+    parity.part(1).unwrap().launch(&pure("0.05")).unwrap();
+    let inner = odometer().named("inner").filter(1, "0.4").unwrap();
+    all.launch(&inner).unwrap().launch(&pure("0.1")).unwrap();
+    assert!(all.launch(&failing("0.05")).is_err());
+    let text = text(&journal);
+    (journal, text)
 }
 
 #[test]
-fn a_restored_filter_refuses_what_the_original_would_have_refused() {
-    let (session, text) = taken();
-    let snapshot: Taken = serde_json::from_str(&text).unwrap();
-    let restored = odometer()
-        .restore_filter(&root(), data(), &snapshot)
+fn every_account_of_a_tree_is_restored() {
+    let (journal, text) = taken();
+    let books = restored(&text);
+    let all = session(&books);
+    assert_eq!(spent(&all, 1), loss("1.05"));
+    assert_eq!(spent(&all, 2), loss("inf"), "a filter's map ends at 1");
+    let team = all
+        .nested("team")
+        .capped(1, "0.5")
+        .halting()
+        .open()
         .unwrap();
-    for session in [&session, &restored] {
-        assert_eq!(session.remaining(&1).unwrap(), Some(loss("0.35")));
-        assert_eq!(spent(session, 1), loss("0.65"));
-        refusal(session.launch(&pure("0.36")).unwrap_err());
-        session.launch(&pure("0.35")).unwrap();
-        assert!(session.launch(&pure("1e-30")).is_err());
-    }
-    assert_eq!(
-        spent(&restored, 2),
-        Epsilon::INFINITY,
-        "what was charged is known up to distance 1"
-    );
-    let listed: Vec<String> = restored
-        .launches()
-        .unwrap()
-        .iter()
-        .map(|(d, n)| format!("{n} x {d}"))
-        .collect();
-    assert_eq!(
-        listed,
-        [
-            "3 x `query`(scale = 10)",
-            "1 x `query`",
-            "1 x `failing`",
-            "1 x `query`"
-        ]
-    );
-}
-
-#[test]
-fn a_snapshot_of_a_restored_session_is_the_same_snapshot() {
-    let (_, text) = taken();
-    let snapshot: Taken = serde_json::from_str(&text).unwrap();
-    let restored = odometer()
-        .restore_filter(&root(), data(), &snapshot)
-        .unwrap();
-    let again = restored.snapshot(&1).unwrap();
-    assert_eq!(again, snapshot);
-    assert_eq!(serde_json::to_string(&again).unwrap(), text);
-    assert_eq!(snapshot.charges().len(), 3);
-    assert_eq!(snapshot.charges()[0].loss, loss("0.1"));
-}
-
-#[test]
-fn an_odometer_is_restored_as_an_odometer_and_a_filter_as_a_filter() {
-    let session = open();
-    (0..5).for_each(|_| session.launch(&pure("0.1")).unwrap());
-    let at_two = session.snapshot(&2).unwrap();
-    let restored = odometer().restore(&root(), data(), &at_two).unwrap();
-    assert_eq!(spent(&restored, 2), loss("1"));
-    assert_eq!(spent(&restored, 1), loss("1"), "known at distance 2 only");
-    assert_eq!(
-        odometer()
-            .restore_filter(&root(), data(), &at_two)
-            .unwrap_err(),
-        RestoreError::NotAFilter
-    );
-    let filter = filtered("1").snapshot(&1).unwrap();
-    assert_eq!(
-        odometer().restore(&root(), data(), &filter).unwrap_err(),
-        RestoreError::IsAFilter
-    );
-}
-
-#[test]
-fn a_filter_that_has_halted_stays_halted() {
-    let halting = odometer().halting();
-    let session = halting.filter(1, "1").unwrap().invoke(vec![]).unwrap();
-    session.launch(&pure("0.5")).unwrap();
-    refusal(session.launch(&pure("0.6")).unwrap_err());
-    let text = serde_json::to_string(&session.snapshot(&1).unwrap()).unwrap();
-    let snapshot: Taken = serde_json::from_str(&text).unwrap();
-    let restored = halting.restore_filter(&root(), data(), &snapshot).unwrap();
+    assert_eq!(spent(&team, 3), loss("0.9"));
     assert!(matches!(
-        restored.launch(&pure("0")),
+        team.launch(&pure("0")),
         Err(LaunchError::Halted { .. })
     ));
+    let inner = odometer().named("inner").filter(1, "0.4").unwrap();
+    assert_eq!(spent(&all.resume(&inner).unwrap(), 1), loss("0.1"));
+    // Parts still count by the worst of them.
+    let parity = all.link("parity").partition(1, |x: &i64| x % 2).unwrap();
+    parity.part(1).unwrap().launch(&pure("0.15")).unwrap();
+    assert_eq!(spent(&all, 1), loss("1.05"));
+    parity.part(1).unwrap().launch(&pure("0.1")).unwrap();
+    assert_eq!(spent(&all, 1), loss("1.15"));
+    // A key is never run again, and the rest is spent to zero.
+    let again = all.request("monday").launch(&pure("0.1"));
+    assert!(matches!(again, Err(LaunchError::AlreadyCharged { receipt, .. }) if receipt.seq == 1));
+    let other = all.request("monday").launch(&pure("0.2"));
+    assert!(
+        matches!(other, Err(LaunchError::Journal(error)) if matches!(*error, JournalError::OtherLaunch { .. }))
+    );
+    all.launch(&pure("0.85")).unwrap();
+    refusal(all.launch(&pure("1e-30")).unwrap_err());
+    // The original knows nothing of it.
+    assert_eq!(spent(&session(&Books::new(journal)), 1), loss("1.05"));
 }
 
 #[test]
-fn another_rule_or_measure_is_refused() {
-    let (_, text) = taken();
-    let zcdp: SnapshotOf<Numbers, Basic<Zcdp>> = serde_json::from_str(&text).unwrap();
-    let error = Odometer::new(records(), Basic::new(Zcdp))
-        .restore_filter(&root(), data(), &zcdp)
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the snapshot was taken under Basic(PureDp), not under Basic(Zcdp)"
-    );
-    serde_json::from_str::<SnapshotOf<Numbers, Basic<ApproxDp>>>(&text).unwrap_err();
+fn a_snapshot_of_a_restored_journal_is_the_same_snapshot() {
+    let (journal, before) = taken();
+    let snapshot: Snapshot = serde_json::from_str(&before).unwrap();
+    assert_eq!(snapshot, journal.snapshot().unwrap());
+    let again = Memory::restored_by_operator(&snapshot);
+    assert_eq!(text(&again), before);
+    assert_eq!(snapshot.state().len(), 6);
+    // A journal that keeps its records says the same.
+    let replayed = Memory::new();
+    let all = session(&Books::new(replayed.clone()));
+    all.launch(&pure("0.1")).unwrap();
+    assert_eq!(replayed.records().len(), 2);
+    assert!(again.records().is_empty());
+}
 
-    // The same rule with another parameter.
+#[test]
+fn other_terms_are_refused() {
+    let books = restored(&taken().1);
+    let refused = |opened: Result<(), OpenError>, what: &str| {
+        let error = opened.unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    let zcdp = Odometer::new(records(), Basic::new(Zcdp)).named("all");
+    refused(
+        zcdp.filter_on(&books, 1, "2", vec![]).map(drop),
+        "the rule basic{pure}",
+    );
+    refused(
+        odometer().filter_on(&books, 1, "3", vec![]).map(drop),
+        "the budget 2",
+    );
+    refused(
+        odometer().filter_on(&books, 2, "2", vec![]).map(drop),
+        "the distance 1",
+    );
+    refused(
+        odometer().open_on(&books, 1, vec![]).map(drop),
+        "the budget 2",
+    );
+    refused(
+        odometer()
+            .halting()
+            .filter_on(&books, 1, "2", vec![])
+            .map(drop),
+        "plain form",
+    );
+    let replaced = Odometer::new(Records::<i64>::replaced(), BASIC).named("all");
+    refused(
+        replaced.filter_on(&books, 1, "2", vec![]).map(drop),
+        "the metric symmetric",
+    );
     let rule = |slack: &str| WhitehouseFilter::new(slack).unwrap();
-    let session = filtered_with(rule("1e-7"), "(1, 1e-6)");
-    session.launch(&flat(ApproxDp, "(0.01, 0)")).unwrap();
-    let snapshot = session.snapshot(&1).unwrap();
-    let other = Odometer::new(records(), rule("2e-7"));
-    assert!(matches!(
-        other.restore_filter(&root(), data(), &snapshot),
-        Err(RestoreError::Rule { .. })
-    ));
-    let same = Odometer::new(records(), rule("1e-7"))
-        .restore_filter(&root(), data(), &snapshot)
+    let filter = |slack: &str| Odometer::new(records(), rule(slack)).named("whitehouse");
+    filter("1e-7")
+        .filter_on(&books, 1, "(1, 1e-6)", vec![])
         .unwrap();
-    assert_eq!(same.remaining(&1).unwrap(), session.remaining(&1).unwrap());
+    refused(
+        filter("2e-7")
+            .filter_on(&books, 1, "(1, 1e-6)", vec![])
+            .map(drop),
+        "slack",
+    );
+}
+
+#[test]
+fn compositors_are_restored() {
+    let journal = Memory::for_snapshots();
+    let open = |books: &Books| {
+        let odometer = Odometer::new(records(), Basic::new(ApproxDp)).named("all");
+        odometer.filter_on(books, 1, "(5, 1e-5)", vec![]).unwrap()
+    };
+    let losses = vec!["(0.1, 0)"; 3];
+    let slots = Compositor::new(records(), Optimal::new("1e-7").unwrap(), 1, losses);
+    let slots = slots.named("slots").measurement().unwrap();
+    let query = flat(ApproxDp, "(0.1, 0)");
+    let all = open(&Books::new(journal.clone()));
+    all.launch(&slots).unwrap().launch(&query).unwrap();
+    let again = open(&restored(&text(&journal)));
+    let composition = again.resume(&slots).unwrap();
+    assert_eq!(
+        (composition.launch(&query), composition.launch(&query)),
+        (Ok(()), Ok(()))
+    );
+    assert!(matches!(
+        composition.launch(&query),
+        Err(LaunchError::NoSlot { .. })
+    ));
+    assert_eq!(again.spent().unwrap(), all.spent().unwrap());
 }
 
 #[test]
 fn a_damaged_snapshot_is_refused() {
     let (_, text) = taken();
-    // Cut off anywhere.
     for end in 0..text.len() {
-        assert!(serde_json::from_str::<Taken>(&text[..end]).is_err());
+        assert!(serde_json::from_str::<Snapshot>(&text[..end]).is_err());
     }
-    // Any other digit anywhere.
-    let mut changed = 0;
+    // Any other digit or letter anywhere.
+    let whole: Snapshot = serde_json::from_str(&text).unwrap();
+    let mut harmless = 0;
     for (at, byte) in text
         .bytes()
         .enumerate()
-        .filter(|(_, byte)| byte.is_ascii_digit())
+        .filter(|(_, byte)| byte.is_ascii_alphanumeric())
     {
         let mut damaged = text.clone().into_bytes();
-        damaged[at] = if byte == b'9' { b'1' } else { byte + 1 };
-        let Ok(snapshot) = serde_json::from_slice::<Taken>(&damaged) else {
-            continue;
+        damaged[at] = if matches!(byte, b'9' | b'z' | b'Z') {
+            byte - 1
+        } else {
+            byte + 1
         };
-        changed += 1;
-        odometer()
-            .restore_filter(&root(), data(), &snapshot)
-            .unwrap_err();
+        // The name of a field that was empty anyway says nothing.
+        if let Ok(read) = serde_json::from_slice::<Snapshot>(&damaged) {
+            assert_eq!(read, whole, "byte {at}");
+            harmless += 1;
+        }
     }
-    assert!(changed > 20, "{changed}");
-    // Charges left out, doubled, or senseless.
+    assert!(harmless < text.len() / 20, "{harmless}");
+    let error = |json: &serde_json::Value| {
+        let error = serde_json::from_value::<Snapshot>(json.clone()).unwrap_err();
+        error.to_string()
+    };
+    // A place that is left out, an older and a newer version.
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    json["charges"].as_array_mut().unwrap().pop();
-    let snapshot: Taken = serde_json::from_value(json.clone()).unwrap();
-    let error = odometer()
-        .restore_filter(&root(), data(), &snapshot)
-        .unwrap_err();
+    json["places"].as_array_mut().unwrap().pop();
+    assert!(error(&json).contains("its checksum is wrong"));
+    json["version"] = 1.into();
     assert_eq!(
-        error.to_string(),
-        "the snapshot is corrupted: its checksum is wrong"
+        error(&json),
+        SnapshotError::Version { found: 1 }.to_string()
     );
-    for senseless in ["-0.1", "NaN", "", "-inf"] {
-        json["charges"][0]["loss"] = senseless.into();
-        serde_json::from_value::<Taken>(json.clone()).unwrap_err();
-    }
-    let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    json["version"] = 2.into();
-    let snapshot: Taken = serde_json::from_value(json).unwrap();
-    let error = odometer()
-        .restore_filter(&root(), data(), &snapshot)
-        .unwrap_err();
-    assert_eq!(error, RestoreError::Version { found: 2 });
+    json["version"] = 3.into();
+    assert_eq!(
+        error(&json),
+        SnapshotError::Version { found: 3 }.to_string()
+    );
+    // A snapshot of one account, as the first version wrote it.
+    let first = r#"{"version":1,"rule":"Basic(PureDp)","metric":"SymmetricDistance","d_in":1,"budget":"1","halting":false,
+        "halted":false,"charges":[],"checksum":7}"#;
+    let first: serde_json::Value = serde_json::from_str(first).unwrap();
+    assert_eq!(
+        error(&first),
+        SnapshotError::Version { found: 1 }.to_string()
+    );
 }
 
 #[test]
-fn launches_inside_partitions_cannot_be_written_down() {
-    let session = filtered("1");
-    session
-        .partition(|record: &i64| *record)
-        .unwrap()
-        .part(1)
-        .unwrap()
-        .launch(&pure("0.1"))
-        .unwrap();
+fn nothing_is_snapshotted_in_doubt() {
+    let journal = Memory::for_snapshots();
+    let all = session(&Books::new(journal.clone()));
+    journal.fail_after(0);
+    assert!(all.launch(&pure("0.1")).unwrap_err().is_in_doubt());
     assert!(matches!(
-        session.snapshot(&1),
-        Err(SnapshotError::InsideParts)
-    ));
-    assert!(matches!(
-        session.snapshot(&2),
-        Err(SnapshotError::CappedElsewhere { .. })
+        journal.snapshot(),
+        Err(JournalError::Closed { .. })
     ));
 }
 
 #[test]
 fn a_snapshot_is_taken_while_others_launch() {
-    let session = open();
-    let queries = [pure("0.1"), pure("0.1")];
+    let journal = Memory::for_snapshots();
+    let all = odometer()
+        .open_on(&Books::new(journal.clone()), 1, vec![])
+        .unwrap();
+    let team = all.nested("team").open().unwrap();
+    let queries = [pure("0.1"), pure("0.2")];
     std::thread::scope(|scope| {
-        scope.spawn(|| (0..2000).for_each(|i| session.launch(&queries[i % 2]).unwrap()));
-        let mut before = 0;
+        scope.spawn(|| (0..2000).for_each(|i| team.launch(&queries[i % 2]).unwrap()));
+        let mut before = loss("0");
         for _ in 0..50 {
-            let snapshot = session.snapshot(&1).unwrap();
-            let launches: u64 = snapshot.charges().iter().map(|charge| charge.count).sum();
-            assert!(launches >= before);
-            before = launches;
-            odometer().restore(&root(), data(), &snapshot).unwrap();
+            let books = restored(&text(&journal));
+            let all = odometer().open_on(&books, 1, vec![]).unwrap();
+            let team = all.nested("team").open().unwrap();
+            // All of one moment: what the team has spent, everybody has.
+            assert_eq!(spent(&team, 1), spent(&all, 1));
+            assert!(measures::Loss::at_most(&before, &spent(&all, 1)));
+            before = spent(&all, 1);
         }
     });
-}
-
-#[test]
-fn the_measure_of_a_snapshot_counts() {
-    let session = open_with(Basic::new(PureDp));
-    session.launch(&pure("0.1")).unwrap();
-    let snapshot = session.snapshot(&1).unwrap();
-    assert_eq!(snapshot.charges()[0].description.name, "query");
-    assert_eq!(snapshot.charges()[0].count, 1);
 }

@@ -12,7 +12,7 @@ mod joining;
 use std::sync::Arc;
 
 pub use joining::{Door, Joinable, Meeting, UserMessage};
-use measures::{Adaptive, ChildLoss, Interleaving, Loss, Metric, PrivacyMap, Tally};
+use measures::{Adaptive, ChildLoss, Interleaving, Loss, Metric, Name, PrivacyMap, Tally};
 use odometer::{Any, Measurement};
 use queryable::{
     AskError, Fixed, Heard, Machine, Move, Root, Scope, View,
@@ -28,6 +28,10 @@ pub struct Users;
 
 impl Metric for Users {
     type Distance = u32;
+
+    fn name(&self) -> Option<Name> {
+        Some(Name::new("users"))
+    }
 }
 
 /// The data of all users, in order.

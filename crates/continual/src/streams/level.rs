@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData};
 
 use exact::Exact;
-use measures::{L1Distance, Metric};
+use measures::{L1Distance, Metric, Name};
 
 use crate::{
     pair::{Pair, StreamMessage},
@@ -30,6 +30,10 @@ pub struct Events;
 
 impl Metric for Events {
     type Distance = u32;
+
+    fn name(&self) -> Option<Name> {
+        Some(Name::new("events"))
+    }
 }
 
 impl<M: PartialEq + 'static> StreamMetric<M> for Events {
@@ -46,6 +50,10 @@ pub struct Updates;
 
 impl Metric for Updates {
     type Distance = u32;
+
+    fn name(&self) -> Option<Name> {
+        Some(Name::new("updates"))
+    }
 }
 
 impl<U, Q> StreamMetric<StreamMessage<U, Q>> for Updates

@@ -25,6 +25,7 @@ pub fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
             halting: false,
             quota: 10,
             sequential: false,
+            messages: None,
         }),
     }
 }

@@ -11,6 +11,7 @@ pub struct ApproxToTradeoff;
 conversion! {
     ApproxToTradeoff, ApproxDp => TradeoffDp,
     |this| (ApproxDp, TradeoffDp),
+    "approximate-to-trade-off",
     |loss| Ok(Tradeoff::from_approx(loss))
 }
 
@@ -21,5 +22,6 @@ pub struct ApproxToProfile;
 conversion! {
     ApproxToProfile, ApproxDp => ProfileDp,
     |this| (ApproxDp, ProfileDp),
+    "approximate-to-profile",
     |loss| Ok(Profile::new([loss.clone()]))
 }

@@ -5,7 +5,7 @@ mod conversions;
 pub use conversions::{ApproxToProfile, ApproxToTradeoff};
 
 use crate::loss::pair::{delta_adds, delta_loss};
-use crate::{Epsilon, GroupPrivacy, Measure};
+use crate::{Additive, Epsilon, GroupPrivacy, Measure};
 use exact::{Exact, Round};
 
 delta_loss! {
@@ -47,6 +47,14 @@ impl Measure for ApproxDp {
 
     fn name(&self) -> Option<crate::Name> {
         Some(crate::Name::new("approximate"))
+    }
+
+    fn grouped(&self, one: &EpsilonDelta, n: u32) -> Option<EpsilonDelta> {
+        Some(self.group(one, n))
+    }
+
+    fn added(&self, one: &EpsilonDelta, other: &EpsilonDelta) -> Option<EpsilonDelta> {
+        Some(self.plus(one, other, 1))
     }
 }
 

@@ -54,6 +54,7 @@ pub struct GaussianToApproxGaussian;
 conversion! {
     GaussianToApproxGaussian, GaussianDp => ApproxGaussianDp,
     |this| (GaussianDp, ApproxGaussianDp),
+    "gaussian-to-approximate-gaussian",
     |loss| Ok(loss.clone().into())
 }
 impl ConvertsTotals for GaussianToApproxGaussian {}
@@ -73,6 +74,7 @@ pub struct ApproxToApproxGaussian;
 conversion! {
     ApproxToApproxGaussian, ApproxDp => ApproxGaussianDp,
     |this| (ApproxDp, ApproxGaussianDp),
+    "approximate-to-approximate-gaussian",
     |loss| {
         let mu = pure_to_gaussian(&Epsilon::new(loss.epsilon().clone()));
         Ok(MuDelta::saturating(mu.into_value(), loss.delta().clone()))
@@ -106,6 +108,7 @@ impl TradeoffToApproxGaussian {
 conversion! {
     TradeoffToApproxGaussian, TradeoffDp => ApproxGaussianDp,
     |this| (TradeoffDp, ApproxGaussianDp),
+    "trade-off-to-approximate-gaussian", "delta" = this.delta.text(),
     |loss| {
         let delta = loss.leak().max(this.delta.clone());
         let mu = tradeoff_to_gaussian_beyond(loss, &delta);
@@ -132,6 +135,7 @@ impl ApproxGaussianToApprox {
 conversion! {
     ApproxGaussianToApprox, ApproxGaussianDp => ApproxDp,
     |this| (ApproxGaussianDp, ApproxDp),
+    "approximate-gaussian-to-approximate", "delta" = this.delta.text(),
     |loss| {
         if loss.mu().is_zero() {
             return Ok(EpsilonDelta::saturating(Exact::ZERO, loss.delta().clone()));

@@ -127,6 +127,7 @@ pub struct GaussianToZcdp;
 conversion! {
     GaussianToZcdp, GaussianDp => Zcdp,
     |this| (GaussianDp, Zcdp),
+    "gaussian-to-zcdp",
     |loss| Ok(gaussian_to_zcdp(loss))
 }
 impl ConvertsTotals for GaussianToZcdp {}
@@ -141,6 +142,7 @@ pub struct GaussianToRenyi {
 conversion! {
     GaussianToRenyi, GaussianDp => RenyiDp,
     |this| (GaussianDp, this.order.clone()),
+    "gaussian-to-renyi", "order" = this.order.order().text(),
     |loss| Ok(zcdp_to_renyi(&gaussian_to_zcdp(loss), &this.order))
 }
 impl ConvertsTotals for GaussianToRenyi {}
@@ -155,6 +157,7 @@ pub struct GaussianToCurve {
 conversion! {
     GaussianToCurve, GaussianDp => RenyiCurveDp,
     |this| (GaussianDp, RenyiCurveDp::new(this.orders.clone())),
+    "gaussian-to-renyi-curve", "orders" = this.orders.text(),
     |loss| crate::Conversion::convert(
         &ZcdpToCurve { orders: this.orders.clone() },
         &gaussian_to_zcdp(loss),
@@ -180,6 +183,7 @@ impl GaussianToApprox {
 conversion! {
     GaussianToApprox, GaussianDp => ApproxDp,
     |this| (GaussianDp, ApproxDp),
+    "gaussian-to-approximate", "delta" = this.delta.text(),
     |loss| Ok(at_delta(loss.value().is_zero(), gaussian_epsilon(loss, &this.delta), &this.delta))
 }
 impl ConvertsTotals for GaussianToApprox {}
@@ -214,6 +218,7 @@ pub struct GaussianToProfile {
 conversion! {
     GaussianToProfile, GaussianDp => ProfileDp,
     |this| (GaussianDp, ProfileDp),
+    "gaussian-to-profile", "points" = this.points,
     |loss| Ok(profile_of(loss, this.points))
 }
 impl ConvertsTotals for GaussianToProfile {}
@@ -239,6 +244,7 @@ pub struct GaussianToTradeoff {
 conversion! {
     GaussianToTradeoff, GaussianDp => TradeoffDp,
     |this| (GaussianDp, TradeoffDp),
+    "gaussian-to-trade-off", "tangents" = this.tangents,
     |loss| Ok(profile_to_tradeoff(&profile_of(loss, this.tangents)))
 }
 impl ConvertsTotals for GaussianToTradeoff {}

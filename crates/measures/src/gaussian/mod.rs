@@ -13,7 +13,7 @@ pub use conversions::{
 };
 
 use crate::loss::scalar::scalar_loss;
-use crate::{GroupPrivacy, Measure, Scale};
+use crate::{Form, GroupPrivacy, Measure, Scale};
 use exact::{Exact, Round};
 
 scalar_loss! {
@@ -46,11 +46,19 @@ impl Measure for GaussianDp {
     fn name(&self) -> Option<crate::Name> {
         Some(crate::Name::new("gaussian"))
     }
+
+    fn grouped(&self, one: &Mu, n: u32) -> Option<Mu> {
+        Some(self.group(one, n))
+    }
 }
 
 /// `n·μ` (\[DRS19\] Thm 2.14 for Gaussian trade-off functions). Exact.
 impl GroupPrivacy for GaussianDp {
     fn group(&self, one: &Mu, n: u32) -> Mu {
         Mu::new(one.value().times(n.into()))
+    }
+
+    fn group_form(&self, one: Mu) -> Form<u32, Mu> {
+        Form::Linear(one)
     }
 }

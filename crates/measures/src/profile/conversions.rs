@@ -61,6 +61,7 @@ impl ProfileToApprox {
 conversion! {
     ProfileToApprox, ProfileDp => ApproxDp,
     |this| (ProfileDp, ApproxDp),
+    "profile-to-approximate", "delta" = this.delta.text(),
     |loss| Ok(at_delta(loss, &this.delta))
 }
 
@@ -75,5 +76,6 @@ pub struct ProfileToTradeoff;
 conversion! {
     ProfileToTradeoff, ProfileDp => TradeoffDp,
     |this| (ProfileDp, TradeoffDp),
+    "profile-to-trade-off",
     |loss| Ok(profile_to_tradeoff(loss))
 }

@@ -16,6 +16,7 @@ use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 
+use crate::loss::corners;
 use crate::loss::scalar::down;
 use crate::tradeoff::hull::{Corner, hull_of, nowhere_below, value_at};
 use crate::{EpsilonDelta, Loss, LossError, Measure};
@@ -126,6 +127,16 @@ impl Loss for Profile {
     fn shown_down(&self) -> String {
         self.text(down)
     }
+
+    /// Its corners `(e^ε, δ)`.
+    fn written(&self) -> Option<String> {
+        Some(corners::written(self.corners()))
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let read = Profile::try_from(corners::read(text)?).ok()?;
+        (read.written().as_deref() == Some(text)).then_some(read)
+    }
 }
 
 impl fmt::Display for Profile {
@@ -167,6 +178,10 @@ impl Measure for ProfileDp {
 
     fn infinity(&self) -> Profile {
         Profile::new([])
+    }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("profile"))
     }
 }
 

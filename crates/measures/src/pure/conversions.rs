@@ -109,6 +109,7 @@ pub struct PureToApprox;
 conversion! {
     PureToApprox, PureDp => ApproxDp,
     |this| (PureDp, ApproxDp),
+    "pure-to-approximate",
     |loss| Ok(EpsilonDelta::from(loss.clone()))
 }
 impl ConvertsTotals for PureToApprox {}
@@ -120,6 +121,7 @@ pub struct PureToZcdp;
 conversion! {
     PureToZcdp, PureDp => Zcdp,
     |this| (PureDp, Zcdp),
+    "pure-to-zcdp",
     |loss| Ok(pure_to_zcdp(loss))
 }
 impl ConvertsTotals for PureToZcdp {}
@@ -134,6 +136,7 @@ pub struct PureToRenyi {
 conversion! {
     PureToRenyi, PureDp => RenyiDp,
     |this| (PureDp, this.order.clone()),
+    "pure-to-renyi", "order" = this.order.order().text(),
     |loss| Ok(pure_to_renyi(loss, &this.order))
 }
 impl ConvertsTotals for PureToRenyi {}
@@ -148,6 +151,7 @@ pub struct PureToCurve {
 conversion! {
     PureToCurve, PureDp => RenyiCurveDp,
     |this| (PureDp, RenyiCurveDp::new(this.orders.clone())),
+    "pure-to-renyi-curve", "orders" = this.orders.text(),
     |loss| {
         let measure = RenyiCurveDp::new(this.orders.clone());
         Ok(measure.loss(|order| renyi_of_response(loss.value(), order)))
@@ -162,6 +166,7 @@ pub struct PureToGaussian;
 conversion! {
     PureToGaussian, PureDp => GaussianDp,
     |this| (PureDp, GaussianDp),
+    "pure-to-gaussian",
     |loss| Ok(pure_to_gaussian(loss))
 }
 impl ConvertsTotals for PureToGaussian {}
@@ -173,6 +178,7 @@ pub struct PureToTradeoff;
 conversion! {
     PureToTradeoff, PureDp => TradeoffDp,
     |this| (PureDp, TradeoffDp),
+    "pure-to-trade-off",
     |loss| Ok(Tradeoff::from_approx(&loss.clone().into()))
 }
 impl ConvertsTotals for PureToTradeoff {}

@@ -8,7 +8,7 @@ pub use conversions::{
 };
 
 use crate::loss::scalar::scalar_loss;
-use crate::{GroupPrivacy, Measure, Scale};
+use crate::{Additive, Form, GroupPrivacy, Measure, Scale};
 use exact::{Exact, Round};
 
 scalar_loss! {
@@ -49,11 +49,23 @@ impl Measure for PureDp {
     fn name(&self) -> Option<crate::Name> {
         Some(crate::Name::new("pure"))
     }
+
+    fn grouped(&self, one: &Epsilon, n: u32) -> Option<Epsilon> {
+        Some(self.group(one, n))
+    }
+
+    fn added(&self, one: &Epsilon, other: &Epsilon) -> Option<Epsilon> {
+        Some(self.plus(one, other, 1))
+    }
 }
 
 /// `n·ε`: the triangle inequality of the max-divergence. Exact.
 impl GroupPrivacy for PureDp {
     fn group(&self, one: &Epsilon, n: u32) -> Epsilon {
         Epsilon::new(one.value().times(n.into()))
+    }
+
+    fn group_form(&self, one: Epsilon) -> Form<u32, Epsilon> {
+        Form::Linear(one)
     }
 }

@@ -133,6 +133,7 @@ impl RenyiToApprox {
 conversion! {
     RenyiToApprox, RenyiDp => ApproxDp,
     |this| (this.from.clone(), ApproxDp),
+    "renyi-to-approximate", "order" = this.from.order().text(), "delta" = this.delta.text(),
     |loss| {
         crate::Measure::check(&this.from, loss)?;
         let nothing = loss.epsilon().is_zero();
@@ -162,6 +163,7 @@ impl CurveToApprox {
 conversion! {
     CurveToApprox, RenyiCurveDp => ApproxDp,
     |this| (this.from.clone(), ApproxDp),
+    "renyi-curve-to-approximate", "orders" = this.from.orders().text(), "delta" = this.delta.text(),
     |loss| {
         crate::Measure::check(&this.from, loss)?;
         let nothing = loss.epsilons().iter().any(Exact::is_zero);

@@ -3,7 +3,7 @@
 
 use super::{check_order, read_order};
 use crate::loss::scalar::down;
-use crate::{Loss, LossError, Measure, ScaleSquared};
+use crate::{Additive, Loss, LossError, Measure, ScaleSquared};
 use exact::{Exact, Parameter, Round, excerpt};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -28,6 +28,11 @@ impl Orders {
             });
         }
         Ok(Orders(orders))
+    }
+
+    /// Their exact texts, to be written down.
+    pub(crate) fn text(&self) -> String {
+        texts(&self.0)
     }
 
     /// The orders, increasing.
@@ -266,5 +271,9 @@ impl Measure for RenyiCurveDp {
 
     fn name(&self) -> Option<crate::Name> {
         Some(crate::Name::new("renyi-curve").with("orders", texts(&self.orders.0)))
+    }
+
+    fn added(&self, one: &RenyiCurve, other: &RenyiCurve) -> Option<RenyiCurve> {
+        Some(self.plus(one, other, 1))
     }
 }

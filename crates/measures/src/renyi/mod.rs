@@ -12,7 +12,7 @@ pub use curve::{Orders, RenyiCurve, RenyiCurveDp};
 pub use optimal::{RenyiToApproxOptimal, renyi_delta_optimal, renyi_epsilon_optimal};
 
 use crate::loss::scalar::{down, number};
-use crate::{Loss, LossError, Measure, ScaleSquared};
+use crate::{Additive, Loss, LossError, Measure, ScaleSquared};
 use exact::{Exact, ExactError, Parameter, Round, excerpt};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -233,5 +233,9 @@ impl Measure for RenyiDp {
 
     fn name(&self) -> Option<crate::Name> {
         Some(crate::Name::new("renyi").with("order", self.order.text()))
+    }
+
+    fn added(&self, one: &RenyiEpsilon, other: &RenyiEpsilon) -> Option<RenyiEpsilon> {
+        Some(self.plus(one, other, 1))
     }
 }

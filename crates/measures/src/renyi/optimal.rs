@@ -206,6 +206,7 @@ impl RenyiToApproxOptimal {
 conversion! {
     RenyiToApproxOptimal, RenyiDp => ApproxDp,
     |this| (this.from.clone(), ApproxDp),
+    "renyi-to-approximate-optimal", "order" = this.from.order().text(), "delta" = this.delta.text(),
     |loss| {
         crate::Measure::check(&this.from, loss)?;
         let nothing = loss.epsilon().is_zero();

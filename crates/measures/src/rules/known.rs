@@ -4,6 +4,7 @@ use super::adaptive::{
     ApproxGaussianComposition, ConcentratedFilter, ConcentratedOdometer, GaussianComposition,
     ImprovedBasic, RogersLeastBudget, RogersOdometer, WhitehouseFilter, WhitehouseOdometer,
 };
+use crate::name::{number, numbers, parameter};
 use crate::{
     Adaptive, ApproxDp, ApproxZcdp, Basic, FilterRule, Name, Orders, PureDp, RenyiCurveDp, RenyiDp,
     Zcdp,
@@ -39,10 +40,7 @@ pub trait WithRule {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn with_rule<V: WithRule>(name: &Name, with: V) -> Option<V::Out> {
-    let (head, inside) = match name.as_str().split_once('{') {
-        Some((head, inside)) => (head, inside.strip_suffix('}')?),
-        None => (name.as_str(), ""),
-    };
+    let (head, inside) = name.split()?;
     let number = |parameter: &str| number(inside, parameter);
     let found = Found { name, with };
     match (head, inside) {
@@ -118,19 +116,6 @@ fn rogers_odometer(inside: &str) -> Option<RogersOdometer> {
 fn slack(inside: &str) -> Option<(Exact, Exact)> {
     let (delta, children) = (number(inside, "delta")?, number(inside, "children")?);
     Some((delta.checked_sub(&children)?, delta))
-}
-
-fn parameter<'a>(inside: &'a str, name: &str) -> Option<&'a str> {
-    let mut parameters = inside.split(", ");
-    parameters.find_map(|parameter| parameter.strip_prefix(name)?.strip_prefix('='))
-}
-
-fn number(inside: &str, name: &str) -> Option<Exact> {
-    parameter(inside, name)?.parse().ok()
-}
-
-fn numbers(text: &str) -> Option<Vec<Exact>> {
-    text.split(' ').map(|number| number.parse().ok()).collect()
 }
 
 #[cfg(test)]

@@ -55,6 +55,7 @@ impl TradeoffToApprox {
 conversion! {
     TradeoffToApprox, TradeoffDp => ApproxDp,
     |this| (TradeoffDp, ApproxDp),
+    "trade-off-to-approximate", "delta" = this.delta.text(),
     |loss| Ok(at_delta(&tradeoff_to_profile(loss), &this.delta))
 }
 
@@ -65,5 +66,6 @@ pub struct TradeoffToProfile;
 conversion! {
     TradeoffToProfile, TradeoffDp => ProfileDp,
     |this| (TradeoffDp, ProfileDp),
+    "trade-off-to-profile",
     |loss| Ok(tradeoff_to_profile(loss))
 }

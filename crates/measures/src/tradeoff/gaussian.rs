@@ -80,5 +80,6 @@ pub struct TradeoffToGaussian;
 conversion! {
     TradeoffToGaussian, TradeoffDp => GaussianDp,
     |this| (TradeoffDp, GaussianDp),
+    "trade-off-to-gaussian",
     |loss| Ok(tradeoff_to_gaussian(loss))
 }

@@ -19,6 +19,7 @@ use exact::{Exact, Round};
 use serde::{Deserialize, Serialize};
 
 use self::hull::{Corner, Line, envelope, hull_of, nowhere_below, rounded_down, value_at};
+use crate::loss::corners;
 use crate::loss::scalar::down;
 use crate::{EpsilonDelta, Loss, LossError, Measure};
 use exact::interval::exp;
@@ -174,6 +175,16 @@ impl Loss for Tradeoff {
     fn shown_down(&self) -> String {
         self.text(Exact::to_string)
     }
+
+    /// Its corners `(x, f(x))`.
+    fn written(&self) -> Option<String> {
+        Some(corners::written(self.corners()))
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let read = Tradeoff::new(corners::read(text)?).ok()?;
+        (read.written().as_deref() == Some(text)).then_some(read)
+    }
 }
 
 impl fmt::Display for Tradeoff {
@@ -217,6 +228,10 @@ impl Measure for TradeoffDp {
 
     fn infinity(&self) -> Tradeoff {
         Tradeoff::from_approx(&EpsilonDelta::INFINITY)
+    }
+
+    fn name(&self) -> Option<crate::Name> {
+        Some(crate::Name::new("trade-off"))
     }
 }
 

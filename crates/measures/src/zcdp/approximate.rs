@@ -1,8 +1,8 @@
 //! Approximate zero-concentrated differential privacy.
 
 use super::Rho;
-use crate::Measure;
 use crate::loss::pair::{delta_adds, delta_loss};
+use crate::{Additive, Measure};
 use exact::Exact;
 
 delta_loss! {
@@ -34,5 +34,9 @@ impl Measure for ApproxZcdp {
 
     fn name(&self) -> Option<crate::Name> {
         Some(crate::Name::new("approximate-zcdp"))
+    }
+
+    fn added(&self, one: &RhoDelta, other: &RhoDelta) -> Option<RhoDelta> {
+        Some(self.plus(one, other, 1))
     }
 }

@@ -88,6 +88,7 @@ pub struct ZcdpToRenyi {
 conversion! {
     ZcdpToRenyi, Zcdp => RenyiDp,
     |this| (Zcdp, this.order.clone()),
+    "zcdp-to-renyi", "order" = this.order.order().text(),
     |loss| Ok(zcdp_to_renyi(loss, &this.order))
 }
 impl ConvertsTotals for ZcdpToRenyi {}
@@ -102,6 +103,7 @@ pub struct ZcdpToCurve {
 conversion! {
     ZcdpToCurve, Zcdp => RenyiCurveDp,
     |this| (Zcdp, RenyiCurveDp::new(this.orders.clone())),
+    "zcdp-to-renyi-curve", "orders" = this.orders.text(),
     |loss| Ok(RenyiCurveDp::new(this.orders.clone()).loss(|order| loss.value().mul(order, Round::Up)))
 }
 impl ConvertsTotals for ZcdpToCurve {}
@@ -132,6 +134,7 @@ impl ZcdpToApprox {
 conversion! {
     ZcdpToApprox, Zcdp => ApproxDp,
     |this| (Zcdp, ApproxDp),
+    "zcdp-to-approximate", "delta" = this.delta.text(),
     |loss| Ok(at_delta(loss.value().is_zero(), zcdp_epsilon(loss, &this.delta), &this.delta))
 }
 impl ConvertsTotals for ZcdpToApprox {}
@@ -143,6 +146,7 @@ pub struct ZcdpToApproxZcdp;
 conversion! {
     ZcdpToApproxZcdp, Zcdp => ApproxZcdp,
     |_this| (Zcdp, ApproxZcdp),
+    "zcdp-to-approximate-zcdp",
     |loss| Ok(RhoDelta::from(loss.clone()))
 }
 impl ConvertsTotals for ZcdpToApproxZcdp {}
@@ -166,6 +170,7 @@ impl ApproxZcdpToApprox {
 conversion! {
     ApproxZcdpToApprox, ApproxZcdp => ApproxDp,
     |this| (ApproxZcdp, ApproxDp),
+    "approximate-zcdp-to-approximate", "delta" = this.delta.text(),
     |loss| {
         if loss.rho().is_zero() {
             return Ok(EpsilonDelta::saturating(Exact::ZERO, loss.delta().clone()));

@@ -10,7 +10,7 @@ pub use conversions::{
 };
 
 use crate::loss::scalar::scalar_loss;
-use crate::{GroupPrivacy, Measure, ScaleSquared};
+use crate::{Additive, Form, GroupPrivacy, Measure, ScaleSquared};
 use exact::{Exact, Round};
 
 scalar_loss! {
@@ -43,11 +43,23 @@ impl Measure for Zcdp {
     fn name(&self) -> Option<crate::Name> {
         Some(crate::Name::new("zcdp"))
     }
+
+    fn grouped(&self, one: &Rho, n: u32) -> Option<Rho> {
+        Some(self.group(one, n))
+    }
+
+    fn added(&self, one: &Rho, other: &Rho) -> Option<Rho> {
+        Some(self.plus(one, other, 1))
+    }
 }
 
 /// `n²·ρ` (\[BS16\] Prop 1.9). Exact.
 impl GroupPrivacy for Zcdp {
     fn group(&self, one: &Rho, n: u32) -> Rho {
         Rho::new(one.value().times(u64::from(n) * u64::from(n)))
+    }
+
+    fn group_form(&self, one: Rho) -> Form<u32, Rho> {
+        Form::Quadratic(one)
     }
 }

@@ -37,9 +37,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         if book.halted && demand.quote.is_some() {
             return Err(Refused::Halted.boxed());
         }
-        let quota = launch.counts_for_quotas().then_some(self.quota);
-        let entry = book.launches.entry(demand.bill, quota);
-        let launched = launched.checked_add(launch.count);
+        let entry = book.launches.entry(demand.bill, Some(self.quota));
+        let launched = launched.checked_add(1);
         let (Some(entry), Some(launched)) = (entry, launched) else {
             return Err(Refused::Full.boxed());
         };
@@ -51,7 +50,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         }
         Ok(Listing {
             entry,
-            again: matches!(entry, Entry::Again) && launch.count == 1,
+            again: matches!(entry, Entry::Again),
             launched,
         })
     }
@@ -75,7 +74,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             }
             Quote::Direct(_) | Quote::Part(_) => None,
         };
-        let n = many.map_or(launch.count, |(_, many)| many);
+        let n = many.map_or(1, |(_, many)| many);
         match book.spent.after(quote, n, &self.zero) {
             Ok(after) => next.put(after),
             Err(Contradiction) => return Err(Refused::Contradiction.boxed()),

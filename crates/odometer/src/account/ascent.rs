@@ -22,8 +22,6 @@ pub(crate) enum Kind {
     Asked,
     /// Only if exactly so many launches have been charged to the leaf's account.
     After(u64),
-    /// So many launches that happened before a snapshot was taken: no quota applies.
-    Restored(u64),
 }
 
 /// Under which conditions a launch runs, once it was charged.
@@ -53,7 +51,6 @@ impl Terms {
 /// A launch on its way up.
 pub(crate) struct Launch<'a> {
     pub(super) kind: Kind,
-    pub(super) count: u64,
     /// Whoever does not agree now will be asked again.
     pub(super) at_once: Cell<bool>,
     /// The turn of the launch under every sequential account on the way, and how many there may be.
@@ -71,10 +68,6 @@ impl<'a> Launch<'a> {
     pub(super) fn new(kind: Kind, at: &'a Arc<str>) -> Self {
         Self {
             kind,
-            count: match kind {
-                Kind::Restored(count) => count,
-                Kind::Plain | Kind::Tentative | Kind::Asked | Kind::After(_) => 1,
-            },
             at_once: Cell::new(true),
             turns: RefCell::default(),
             sequential: Cell::new(0),
@@ -98,14 +91,8 @@ impl<'a> Launch<'a> {
     pub(super) fn expected(&self) -> Option<u64> {
         match self.kind {
             Kind::After(launched) => Some(launched),
-            Kind::Plain | Kind::Tentative | Kind::Asked | Kind::Restored(_) => None,
+            Kind::Plain | Kind::Tentative | Kind::Asked => None,
         }
-    }
-
-    /// May a quota refuse it? What happened before is listed all the same.
-    #[inline]
-    pub(super) fn counts_for_quotas(&self) -> bool {
-        !matches!(self.kind, Kind::Restored(_))
     }
 
     /// Is everybody charged once all have agreed?

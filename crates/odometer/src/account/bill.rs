@@ -288,21 +288,26 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         Bill::new(Arc::clone(self.description()), price)
     }
 
-    /// The same launch as the data before a stable transformation see it.
+    /// The same launch as the data before a stable transformation see it. The stability map multiplies distances by the factor,
+    /// if there is one.
     pub(crate) fn after<M0: Metric>(
         &self,
         stability: &Arc<Stability<M0::Distance, MI::Distance>>,
+        factor: Option<u32>,
     ) -> Bill<M0, M> {
         let stability = Arc::clone(stability);
         let price = match &self.0.price {
-            Price::Direct(map) => Price::Direct(map.after(move |d_in| stability(d_in))),
+            Price::Direct(map) => {
+                Price::Direct(map.after_known(factor, move |d_in| stability(d_in)))
+            }
             Price::Part(part) => {
                 let units = Arc::clone(&part.units);
                 Price::Part(PartBill {
                     group: part.group.clone(),
                     part: part.part,
                     units: Arc::new(move |d_in: &M0::Distance| units(&stability(d_in)?)),
-                    factor: None,
+                    factor: (part.factor.zip(factor))
+                        .and_then(|(units, factor)| units.checked_mul(factor)),
                     inner: part.inner.clone(),
                 })
             }

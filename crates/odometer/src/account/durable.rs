@@ -314,6 +314,19 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         crate::account::settling::Payer::pass(self, &mut gates);
         gates
     }
+
+    /// On which terms something runs again that was charged before: it may answer as many messages as at its launch. Not below
+    /// a sequential account, where its turn has passed.
+    pub(crate) fn resumed(&self, on: &Journaled<MI>) -> Result<Terms, JournalError> {
+        if !self.gates().is_empty() {
+            let why = "below a sequential account, the turn of a filter ends with the process";
+            return Err(JournalError::Unsupported(why.into()));
+        }
+        Ok(Terms {
+            turns: Vec::new(),
+            messages: on.messages,
+        })
+    }
 }
 
 pub(crate) fn unattached() -> LaunchError {

@@ -37,6 +37,8 @@ pub(crate) struct Journaled<MI: Metric> {
     pub(crate) place: Place,
     /// At which distances charges are written down, the cap's first.
     pub(crate) distances: Vec<MI::Distance>,
+    /// The least number of messages that it or an account above lets a launch answer.
+    pub(crate) messages: Option<u64>,
     /// Which transformation its data come from, if they do: its launches are paid for by that one's stability map.
     through: Option<usize>,
     /// Under a sequential account, held from before a launch is settled until its function runs: otherwise the next launch
@@ -51,6 +53,7 @@ impl<MI: Metric> Journaled<MI> {
             books: books.clone(),
             place,
             distances,
+            messages: None,
             through: None,
             gate: Mutex::new(()),
         }
@@ -65,6 +68,8 @@ pub(crate) struct Spot<'a, MI: Metric> {
     pub(crate) relation: Relation,
     pub(crate) metric: &'a MI,
     pub(crate) distances: Vec<MI::Distance>,
+    /// How many messages the accounts above let a launch answer.
+    pub(crate) messages: Option<u64>,
 }
 
 /// What an account is made of.
@@ -80,6 +85,8 @@ pub(crate) struct Made<MI: Metric, R: Tallied> {
     pub(crate) through: Option<usize>,
     /// Where to note the place on a ledger, before anybody can launch.
     pub(crate) placed: Option<Arc<OnceLock<u64>>>,
+    /// Is only its newest launch answered, whatever its rule says?
+    pub(crate) sequential: bool,
 }
 
 impl<MI: Metric, R: Tallied> Made<MI, R> {
@@ -91,10 +98,16 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
             quota,
             messages,
             parent,
+            sequential,
             ..
         } = self;
         let account = Account::new(label, rule, cap, quota, parent)?;
-        Ok(account.answering_at_most(messages))
+        let account = account.answering_at_most(messages);
+        Ok(if sequential {
+            account.sequential()
+        } else {
+            account
+        })
     }
 
     /// The account at this spot: the one that is open, or a new one with everything charged that was charged before.
@@ -105,11 +118,13 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
         let Spot {
             books, distances, ..
         } = spot;
+        let messages = account.messages.into_iter().chain(spot.messages).min();
         let account = books.open(&opening, |place, past| {
             if let Some(placed) = &placed {
                 let _ = placed.set(u64::from(place.0));
             }
             let journaled = Journaled {
+                messages,
                 through,
                 ..Journaled::at(books, place, distances)
             };
@@ -162,8 +177,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         let segment = &spot.segment;
         let sequential = self.sequence.is_some();
         spot.books.check_turns(sequential, &self.label)?;
-        if matches!(segment, Segment::Name(name) | Segment::Partition { name, .. } if name.is_empty())
-        {
+        if segment.is_unnamed() {
             let what = "a session on a ledger".into();
             return Err(JournalError::Unnamed { what }.into());
         }
@@ -220,6 +234,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             halting: self.cap.as_ref().is_some_and(|cap| cap.halting),
             quota: self.quota,
             sequential: self.sequence.is_some(),
+            messages: self.messages,
         })
     }
 

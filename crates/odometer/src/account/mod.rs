@@ -207,11 +207,6 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         })
     }
 
-    /// Has the halting form refused?
-    pub(crate) fn has_halted(&self) -> bool {
-        lock(&self.busy.book).halted
-    }
-
     pub(crate) fn halt(&self) {
         lock(&self.busy.book).halted = true;
     }

@@ -4,6 +4,7 @@
 use std::{any::Any, sync::Arc};
 
 use measures::{Distance, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance};
+use queryable::guarded;
 
 use crate::{
     account::bill::{Bill, GroupId, PartBill, PartQuote, Price, Quote, Step},
@@ -93,7 +94,8 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
     fn innermost(&self) -> (Vec<Option<u32>>, Form<String, String>) {
         match self.price_of() {
             Price::Direct(map) => {
-                let form = map.form().map(Distance::written, Loss::written);
+                // Losses, measures and conversions say what they are called: somebody's code.
+                let form = guarded(|| map.form().written());
                 (Vec::new(), form.unwrap_or(Form::Function))
             }
             Price::Part(part) => {

@@ -260,8 +260,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         } else if let Some(next) = next {
             book.spent.commit(next, listing.again);
         }
-        book.launches
-            .record(listing.entry, demand.bill, launch.count);
+        book.launches.record(listing.entry, demand.bill, 1);
         if let Some(sequence) = &self.sequence {
             launch.take_turn(sequence);
         }

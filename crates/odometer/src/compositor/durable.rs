@@ -6,7 +6,7 @@ use std::sync::Arc;
 use measures::{
     ChildLoss, Distance as _, FixedRule, Interleaving, Loss, Measure as _, Metric as _, Name,
 };
-use queryable::{AskError, DEFAULT_MESSAGES, Scope, guarded};
+use queryable::{AskError, Scope, guarded};
 
 use super::{Composition, Parts, Shared};
 use crate::{
@@ -71,6 +71,7 @@ impl<S: Space, R: FixedRule> Parts<S, R> {
             d_in: stored(d_in, self.d_in.written(), "`Distance::written`")?,
             slots: self.losses.iter().map(slot).collect::<Result<_, _>>()?,
             in_any_order: self.in_any_order(),
+            messages: self.messages,
         })
     }
 
@@ -164,11 +165,9 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
         let opening =
             opening.ok_or_else(|| unsupported("only filters and compositors are resumed"))?;
         on.books.launched(&opening)?;
-        let terms = RunTerms {
-            turns: Vec::new(),
-            messages: Some(DEFAULT_MESSAGES),
-        };
-        self.run_taken(terms, |scope| filter.run_at(&shared.data, scope, above))
+        self.run_taken(shared.terms(), |scope| {
+            filter.run_at(&shared.data, scope, above)
+        })
     }
 }
 

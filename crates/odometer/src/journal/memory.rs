@@ -1,41 +1,70 @@
-//! A journal that forgets: for tests, and to see what a journal has to do.
+//! A journal in memory: for tests, for snapshots, and to see what a journal has to do.
 
 use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     journal::{
         Draft, Invalid, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
-        State, Written,
+        Snapshot, State, Written,
     },
     sync::{Mutex, lock},
 };
 
-/// A journal in memory. A clone is the same journal. Nothing of it survives: it is for tests.
+/// A journal in memory. A clone is the same journal. Nothing of it survives by itself: it is for tests, and for services that
+/// write [snapshots](Self::snapshot) down where a [ledger](crate::journal) would be too much. What was charged after the last
+/// snapshot is lost with the process, and that is a refund.
 ///
 /// ```
-/// use odometry::odometer::journal::Memory;
-/// let journal = Memory::new();
-/// // … a process writes, and ends in the middle of something …
-/// let after_a_restart = Memory::replaying(&journal.records()).unwrap();
-/// # let _ = after_a_restart;
+/// use odometry::measures::{Basic, PrivacyMap, PureDp};
+/// use odometry::odometer::journal::{Books, Memory, Snapshot};
+/// use odometry::odometer::{Measurement, Odometer, Records};
+/// # let records = Records::<i64>::new();
+/// # let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
+/// let organisation = Odometer::new(records, Basic::new(PureDp)).named("the organisation");
+/// let journal = Memory::for_snapshots();
+/// let session = organisation.filter_on(&Books::new(journal.clone()), 1, "1", vec![1, 2, 3])?;
+/// session.link("parity").partition(1, |x: &i64| x % 2)?.part(0)?.launch(&query)?;
+/// let saved = serde_json::to_string(&journal.snapshot()?)?;
+///
+/// let snapshot: Snapshot = serde_json::from_str(&saved)?;
+/// let journal = Memory::restored_by_operator(&snapshot);
+/// let session = organisation.filter_on(&Books::new(journal), 1, "1", vec![1, 2, 3])?;
+/// assert_eq!(session.remaining(1)?, Some("0.6".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Memory(Arc<Mutex<Log>>);
 
 #[derive(Default)]
 struct Log {
     state: State,
-    records: Vec<Record>,
-    keys: HashMap<(Place, String), u64>,
+    /// How many records were written.
+    written: u64,
+    /// All of them, unless only what they amount to is wanted.
+    records: Option<Vec<Record>>,
+    /// Launches with request keys.
+    keys: HashMap<(Place, String), (u64, Record)>,
     /// How many more records are written before writing fails.
     left: Option<u64>,
     closed: bool,
 }
 
 impl Memory {
-    /// A journal without records.
+    /// A journal without records, which keeps all that will be: for tests.
     pub fn new() -> Self {
-        Self::default()
+        Self::of(Log {
+            records: Some(Vec::new()),
+            ..Log::default()
+        })
+    }
+
+    /// A journal without records, which keeps what they amount to, and not themselves.
+    pub fn for_snapshots() -> Self {
+        Self::of(Log::default())
+    }
+
+    fn of(log: Log) -> Self {
+        Self(Arc::new(Mutex::new(log)))
     }
 
     /// The journal with these records.
@@ -43,16 +72,49 @@ impl Memory {
     /// # Errors
     /// [`Invalid`] if one does not fit those before it.
     pub fn replaying(records: &[Record]) -> Result<Self, Invalid> {
-        let mut log = Log::default();
+        let journal = Self::new();
         for record in records {
-            log.write(record.clone())?;
+            lock(&journal.0).write(record.clone())?;
         }
-        Ok(Self(Arc::new(Mutex::new(log))))
+        Ok(journal)
     }
 
-    /// All records, in order.
+    /// All that was charged so far: every account, and all as of one moment.
+    ///
+    /// # Errors
+    /// [`JournalError::Closed`] if a record is in doubt.
+    pub fn snapshot(&self) -> Result<Snapshot, JournalError> {
+        let log = lock(&self.0);
+        log.check_open()?;
+        let mut keyed: Vec<(u64, Record)> = log.keys.values().cloned().collect();
+        keyed.sort_by_key(|(seq, _)| *seq);
+        Ok(Snapshot {
+            state: log.state.clone(),
+            keyed,
+            written: log.written,
+        })
+    }
+
+    /// The journal of which this is a snapshot. Sessions that are opened on it by their names are where they were.
+    ///
+    /// **For operators, never for analysts:** whatever was charged after the snapshot is given back, although the answers were.
+    /// Only the newest snapshot refunds nothing, and only if nothing was launched after it. Whoever restores one vouches for that,
+    /// and that the process of which it is has ended: two of them would spend every budget twice.
+    pub fn restored_by_operator(snapshot: &Snapshot) -> Self {
+        let mut log = Log {
+            state: snapshot.state.clone(),
+            written: snapshot.written,
+            ..Log::default()
+        };
+        for (seq, record) in &snapshot.keyed {
+            log.remember(*seq, record);
+        }
+        Self::of(log)
+    }
+
+    /// All records, in order. None of a journal [for snapshots](Self::for_snapshots).
     pub fn records(&self) -> Vec<Record> {
-        lock(&self.0).records.clone()
+        lock(&self.0).records.clone().unwrap_or_default()
     }
 
     /// After so many more records, it is not known whether one was written, and no other is.
@@ -61,54 +123,78 @@ impl Memory {
     }
 }
 
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Log {
     fn write(&mut self, record: Record) -> Result<Written, Invalid> {
         let opened = self.state.apply(&record)?;
-        let seq = self.records.len() as u64;
-        if let Record::Charge(charge) = &record
-            && let (Some(key), Some(leaf)) = (&charge.key, charge.postings.first())
-        {
-            self.keys.insert((leaf.account, key.clone()), seq);
+        let seq = self.written;
+        self.written += 1;
+        self.remember(seq, &record);
+        if let Some(records) = &mut self.records {
+            records.push(record);
         }
-        self.records.push(record);
         Ok(Written {
             receipt: receipt(seq),
             opened,
         })
     }
 
-    fn check(&self, record: &Record) -> Result<(), JournalError> {
-        if self.closed {
-            let reason = "a record is in doubt".into();
-            return Err(JournalError::Closed { reason });
+    /// Remembers a launch that has a key.
+    fn remember(&mut self, seq: u64, record: &Record) {
+        if let Some(key) = keyed(record) {
+            self.keys.insert(key, (seq, record.clone()));
         }
-        if let Record::Charge(charge) = record {
-            if let (Some(key), Some(leaf)) = (&charge.key, charge.postings.first())
-                && let Some(seq) = self.keys.get(&(leaf.account, key.clone()))
-            {
-                return Err(self.taken(key, *seq, record));
-            }
-            if let Some(opening) = &charge.opens
-                && let Some(place) = self.state.at(opening.parent, &opening.segment)
-            {
-                let path = self.state.path(place).to_string();
-                return Err(JournalError::Exists { path });
-            }
+    }
+
+    fn check_open(&self) -> Result<(), JournalError> {
+        match self.closed {
+            false => Ok(()),
+            true => Err(JournalError::Closed {
+                reason: "a record is in doubt".into(),
+            }),
+        }
+    }
+
+    fn check(&self, record: &Record) -> Result<(), JournalError> {
+        self.check_open()?;
+        if let Some(key) = keyed(record)
+            && let Some((seq, launch)) = self.keys.get(&key)
+        {
+            return Err(taken(key.1, *seq, launch == record));
+        }
+        if let Record::Charge(charge) = record
+            && let Some(opening) = &charge.opens
+            && let Some(place) = self.state.at(opening.parent, &opening.segment)
+        {
+            let path = self.state.path(place).to_string();
+            return Err(JournalError::Exists { path });
         }
         let damaged = |Invalid(why)| JournalError::Damaged(why);
         self.state.check(record).map_err(damaged)?;
         self.state.room_for(record)
     }
+}
 
-    fn taken(&self, key: &str, seq: u64, record: &Record) -> JournalError {
-        let key = key.to_string();
-        match self.records.get(seq as usize) == Some(record) {
-            true => JournalError::AlreadyCharged {
-                key,
-                receipt: receipt(seq),
-            },
-            false => JournalError::OtherLaunch { key, seq },
-        }
+/// The request key of a launch, and whose it is.
+fn keyed(record: &Record) -> Option<(Place, String)> {
+    let Record::Charge(charge) = record else {
+        return None;
+    };
+    Some((charge.postings.first()?.account, charge.key.clone()?))
+}
+
+fn taken(key: String, seq: u64, same: bool) -> JournalError {
+    match same {
+        true => JournalError::AlreadyCharged {
+            key,
+            receipt: receipt(seq),
+        },
+        false => JournalError::OtherLaunch { key, seq },
     }
 }
 
@@ -174,7 +260,7 @@ impl Draft for Drafted {
         };
         log.check(&record)?;
         if log.left == Some(0) {
-            let seq = log.records.len() as u64;
+            let seq = log.written;
             log.closed = true;
             self.written = Some(Err(JournalError::InDoubt { seq }));
             return Ok(());

@@ -5,15 +5,17 @@
 //! nothing locked, and only then runs the measurement. So memory ≥ written down ≥ ran, and a crash in between keeps the
 //! charge. What is written down never depends on data: a session that a measurement's function opens is not journaled.
 //!
-//! The `ledger` crate has journals on disk and in a database; [`Memory`] is one for tests.
+//! The `ledger` crate has journals on disk and in a database; [`Memory`] is one for tests and for [snapshots](Snapshot).
 
 mod books;
 mod budget;
+mod checksum;
 mod memory;
 mod news;
 mod path;
 mod record;
 mod room;
+mod snapshot;
 mod state;
 mod terms;
 
@@ -27,6 +29,7 @@ pub use self::{
         Posted, Posting, Record, Relation, Settlement, Step, Terms,
     },
     room::MAX_PLACE_DEPTH,
+    snapshot::{Snapshot, SnapshotError},
     state::{Invalid, Past, Run, State},
 };
 pub(crate) use self::{

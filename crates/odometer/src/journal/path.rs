@@ -29,6 +29,13 @@ pub enum Segment {
     },
     /// A part of a partition.
     Key(Key),
+    /// A link through a transformation that has a version: another version is another link.
+    Transformed {
+        /// Its name.
+        name: String,
+        /// The numbers of the transformations that it is made of. A link through unversioned ones is a plain name.
+        versions: Vec<u32>,
+    },
 }
 
 /// In how many lists a [`Key`] may be: whatever is written down must be read again, by readers that go no deeper than they can.
@@ -83,6 +90,27 @@ impl Segment {
     pub fn name(name: impl Into<String>) -> Self {
         Self::Name(name.into())
     }
+
+    /// A link through transformations of these versions.
+    pub(crate) fn transformed(name: &str, versions: &[u32]) -> Self {
+        match versions.iter().all(|version| *version == 0) {
+            true => Self::name(name),
+            false => Self::Transformed {
+                name: name.into(),
+                versions: versions.into(),
+            },
+        }
+    }
+
+    /// Is it called nothing?
+    pub(crate) fn is_unnamed(&self) -> bool {
+        match self {
+            Self::Name(name) | Self::Partition { name, .. } | Self::Transformed { name, .. } => {
+                name.is_empty()
+            }
+            Self::Key(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for Path {
@@ -103,6 +131,10 @@ impl fmt::Display for Segment {
             Self::Name(name) => f.write_str(&escaped(name)),
             Self::Partition { name, version } => write!(f, "{}@{version}", escaped(name)),
             Self::Key(key) => write!(f, "[{}]", escaped(&key.to_string())),
+            Self::Transformed { name, versions } => {
+                let versions: Vec<String> = versions.iter().map(u32::to_string).collect();
+                write!(f, "{}@v{}", escaped(name), versions.join("."))
+            }
         }
     }
 }

@@ -73,6 +73,9 @@ pub struct AccountTerms {
     pub quota: u32,
     /// Is only its newest launch answered?
     pub sequential: bool,
+    /// How many messages a launch answers at the most, where communication must be finite. Not in records of the first version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u64>,
 }
 
 /// How an account hangs below its parent.
@@ -116,6 +119,9 @@ pub struct CompositorTerms {
     pub slots: Vec<String>,
     /// Are they taken in any order?
     pub in_any_order: bool,
+    /// As [`AccountTerms::messages`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u64>,
 }
 
 /// A launch, charged to every account on the way to the root or to a reserved filter.

@@ -18,8 +18,8 @@ use crate::{
     measurement::Description,
 };
 
-/// All places of a journal, and what was charged to them. It serializes, for checkpoints.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// All places of a journal, and what was charged to them. It serializes, for checkpoints and [snapshots](crate::journal::Snapshot).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Known>", into = "Vec<Known>")]
 pub struct State {
     places: Vec<Known>,

@@ -4,16 +4,39 @@ use crate::journal::{Relation, Terms};
 
 /// What differs between the terms of one place: first as they are written down, then as they were asked for.
 pub(super) fn difference(stored: &Terms, asked: &Terms) -> Option<(String, String)> {
-    if stored == asked {
+    let asked = unless_unknown(stored, asked.clone());
+    if *stored == asked {
         return None;
     }
-    let (stored, asked) = (shown(stored), shown(asked));
+    let (stored, asked) = (shown(stored), shown(&asked));
     let differs = stored
         .iter()
         .zip(&asked)
         .find(|(stored, asked)| stored != asked);
     let (stored, asked) = differs.or(stored.last().zip(asked.last()))?;
     Some((stored.clone(), asked.clone()))
+}
+
+/// What is asked for, as far as it was written down: the first version wrote no number of messages.
+fn unless_unknown(stored: &Terms, mut asked: Terms) -> Terms {
+    match (stored, &mut asked) {
+        (Terms::Account(stored), Terms::Account(asked)) if stored.messages.is_none() => {
+            asked.messages = None;
+        }
+        (Terms::Compositor(stored), Terms::Compositor(asked)) if stored.messages.is_none() => {
+            asked.messages = None;
+        }
+        _ => {}
+    }
+    asked
+}
+
+/// How many messages a launch answers, in words.
+fn messages(most: Option<u64>) -> String {
+    match most {
+        Some(most) => format!("at most {most} messages for each launch"),
+        None => "any number of messages".into(),
+    }
 }
 
 /// Terms in words, one by one.
@@ -49,6 +72,7 @@ fn shown(terms: &Terms) -> Vec<String> {
                         "concurrent"
                     }
                 ),
+                messages(terms.messages),
             ]
         }
         Terms::Partition(terms) => vec![
@@ -71,6 +95,7 @@ fn shown(terms: &Terms) -> Vec<String> {
                     "the given"
                 }
             ),
+            messages(terms.messages),
         ],
     }
 }

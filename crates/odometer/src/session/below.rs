@@ -86,7 +86,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
             bill.converted(&conversion)
         });
         let made = self.made(name, rule, Arc::new(link));
-        let spot = self.spot(name, Relation::Converted, |d_in| Some(d_in.clone()))?;
+        let segment = name.map(Segment::name);
+        let spot = self.spot(segment, Relation::Converted, |d_in| Some(d_in.clone()))?;
         self.child(self.space.clone(), self.data.clone(), made, spot)
     }
 
@@ -113,12 +114,12 @@ impl<S: Space, R: Tallied> Session<S, R> {
         if transformation.links() > MAX_LINKS {
             return Err(OpenError::TooDeep { limit: MAX_LINKS });
         }
-        let stable = transformation.clone();
+        let (stable, factor) = (transformation.clone(), transformation.factor());
         let stability: Arc<dyn Fn(&S::Distance) -> _ + Send + Sync> =
             Arc::new(move |d_in: &_| stable.stability(d_in));
         let pulled = Arc::clone(&stability);
         let link = Link::new(self.payer(), move |bill: &Bill<T::Metric, R::Child>| {
-            bill.after(&stability)
+            bill.after(&stability, factor)
         });
         let link = link.pulling(move |above, asked| asked(&pulled(above).ok()?));
         let (before, transform) = (self.data.clone(), transformation.clone());
@@ -128,7 +129,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
             through: Some(transformation.address()),
             ..self.made(name, self.account.rule.clone(), Arc::new(link))
         };
-        let spot = self.spot(name, Relation::Transformed, |d_in| {
+        let segment = name.map(|name| Segment::transformed(name, transformation.versions()));
+        let spot = self.spot(segment, Relation::Transformed, |d_in| {
             guarded(|| transformation.stability(d_in)).ok()?.ok()
         })?;
         self.child(transformation.output().clone(), data, made, spot)
@@ -150,17 +152,18 @@ impl<S: Space, R: Tallied> Session<S, R> {
             parent: Some(payer),
             through: None,
             placed: None,
+            sequential: false,
         }
     }
 
     /// Where a session below is on the ledger, if this one is on one: charges are written down at these distances there.
     fn spot<D>(
         &self,
-        name: Option<&str>,
+        segment: Option<Segment>,
         relation: Relation,
         below: impl Fn(&S::Distance) -> Option<D>,
     ) -> Result<Option<NamedSpot<D>>, OpenError> {
-        let (Some(journaled), Some(name)) = (self.account.journaled(), name) else {
+        let (Some(journaled), Some(segment)) = (self.account.journaled(), segment) else {
             return Ok(None);
         };
         let distances: Option<Vec<D>> = journaled.distances.iter().map(below).collect();
@@ -168,7 +171,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let distances = distances.ok_or_else(|| JournalError::Unsupported(unknown.to_string()))?;
         Ok(Some(NamedSpot {
             parent: journaled.place,
-            segment: Segment::name(name),
+            segment,
             relation,
             distances,
         }))
@@ -196,6 +199,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
                 relation: named.relation,
                 metric: space.metric(),
                 distances: named.distances,
+                messages: journaled.messages,
             })?,
         };
         let place = Fused {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use measures::Tallied;
-use queryable::{AskError, DEFAULT_MESSAGES, Scope};
+use queryable::{AskError, Scope};
 
 use super::Session;
 use crate::{
@@ -149,7 +149,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     }
 
     /// What a filter or a compositor that was launched here before answered, after a restart: where it was, and charged nothing
-    /// again. Not below a sequential account, where its turn has passed.
+    /// again. Not below a sequential account, where its turn has passed. Where an odometer
+    /// [answers at most](crate::Odometer::answering_at_most) so many messages, it may answer as many each time it is resumed.
     ///
     /// ```
     /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
@@ -184,16 +185,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let unsupported = |why: &str| JournalError::Unsupported(why.into());
         let opening =
             opening.ok_or_else(|| unsupported("only filters and compositors are resumed"))?;
-        if !self.account.gates().is_empty() {
-            let why = "below a sequential account, the turn of a filter ends with the process";
-            return Err(unsupported(why).into());
-        }
+        let terms = self.account.resumed(journaled)?;
         // Whether it was launched is asked before anything runs.
         journaled.books.launched(&opening)?;
-        let terms = Terms {
-            turns: Vec::new(),
-            messages: Some(DEFAULT_MESSAGES),
-        };
         self.run_charged(terms, Vec::new(), |data, scope, above| {
             filter.run_at(data, scope, above)
         })

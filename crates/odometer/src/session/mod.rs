@@ -8,7 +8,7 @@ pub(crate) mod durable;
 pub(crate) mod linked;
 pub(crate) mod nested;
 pub(crate) mod plan;
-mod questions;
+pub(crate) mod questions;
 pub(crate) mod watch;
 
 use std::{
@@ -22,7 +22,6 @@ use queryable::{AskError, Fuse, Root, Scope};
 use crate::{
     account::Account,
     account::ascent::Kind,
-    account::bill::Bill,
     account::questions::Charged,
     account::settling::Parent,
     error::{LaunchError, OpenError},
@@ -158,15 +157,6 @@ impl<S: Space, R: Tallied> Session<S, R> {
         &self.account
     }
 
-    /// Charges launches that happened before, from a snapshot.
-    pub(crate) fn charge_again(
-        &self,
-        bill: &Bill<S::Metric, R::Child>,
-        count: u64,
-    ) -> Result<(), LaunchError> {
-        self.account.settle(bill, Kind::Restored(count)).map(drop)
-    }
-
     /// Everything that was charged, at this distance.
     pub(crate) fn charges(
         &self,
@@ -184,19 +174,6 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// Asks the rule.
     pub(crate) fn ruled<X>(&self, ask: impl FnOnce() -> X) -> Result<X, LaunchError> {
         self.account.ruled(ask)
-    }
-
-    /// Has the halting form refused?
-    pub(crate) fn is_halting(&self) -> bool {
-        self.account.cap().is_some_and(|cap| cap.halting)
-    }
-
-    pub(crate) fn has_halted(&self) -> bool {
-        self.account.has_halted()
-    }
-
-    pub(crate) fn halt(&self) {
-        self.account.halt();
     }
 
     pub(crate) fn label(&self) -> Arc<str> {

@@ -107,6 +107,7 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             parent: Some(session.payer()),
             through: None,
             placed: None,
+            sequential: false,
         };
         session.child(session.space().clone(), session.data().clone(), made, spot)
     }

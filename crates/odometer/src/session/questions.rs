@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use measures::{Adaptive, ChildLoss, FilterRule, Measure as _, Tallied, Total, TotalLoss};
+use serde::{Deserialize, Serialize};
 
 use super::{Session, plan::Plan};
 use crate::{
@@ -10,11 +11,21 @@ use crate::{
     account::questions::{Bookmark, Charged, Listed},
     account::settling::Payer,
     error::LaunchError,
-    measurement::Measurement,
+    measurement::{Description, Measurement},
     remaining::Remaining,
-    snapshot::Charge,
     space::Space,
 };
+
+/// A run of launches of one measurement, and what each was charged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charge<L> {
+    /// What was launched.
+    pub description: Description,
+    /// The loss of one launch.
+    pub loss: L,
+    /// How many launches.
+    pub count: u64,
+}
 
 impl<S: Space, R: Tallied> Session<S, R> {
     /// Everything that was launched here and live below, in order: runs of one measurement with their length. For

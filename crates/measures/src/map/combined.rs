@@ -1,0 +1,229 @@
+//! Maps that are made of others. They are evaluated through those, and have a form if those have one.
+
+use super::{Evaluate, FormOf, MAX_LINKS, PrivacyMap};
+use crate::metric::{CountsRecords, Number};
+use crate::{
+    Additive, Conversion, Form, GroupPrivacy, MapError, Measure, Metric, Name, RuleError, times,
+};
+use std::any::Any;
+
+/// What a combinator makes of other maps.
+pub(super) trait Combined<MI: Metric, M: Measure>: Send + Sync {
+    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError>;
+
+    fn form(&self) -> FormOf<MI, M>;
+}
+
+impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
+    /// The map that one more combinator makes of maps with so many.
+    fn combined(measure: M, links: u16, combined: impl Combined<MI, M> + 'static) -> Self {
+        if links < MAX_LINKS {
+            return Self::linked(measure, links + 1, Evaluate::Combined(Box::new(combined)));
+        }
+        let too_deep = |_: &MI::Distance| Err(MapError::TooDeep { limit: MAX_LINKS });
+        Self::linked(
+            measure,
+            MAX_LINKS + 1,
+            Evaluate::Function(Box::new(too_deep)),
+        )
+    }
+
+    /// This map after a transformation of the inputs that is stable: inputs at distance `d` become inputs at distance
+    /// at most `stability(d)`. Exact; the transformation's author vouches for the stability map. Where it is a multiple of the
+    /// distance, [`after_times`](Self::after_times) keeps the form.
+    ///
+    /// ```
+    /// use odometry::measures::{PrivacyMap, PureDp, SymmetricDistance, times};
+    /// let sum = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// let duplicated = sum.after::<SymmetricDistance>(times(2));
+    /// assert_eq!(duplicated.loss(&1)?, "0.2".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn after<M0: Metric>(
+        &self,
+        stability: impl Fn(&M0::Distance) -> Result<MI::Distance, MapError> + Send + Sync + 'static,
+    ) -> PrivacyMap<M0, M> {
+        self.after_known(None, stability)
+    }
+
+    /// As [`after`](Self::after), where the stability map multiplies the distance by `factor`, if that is known: then the map has
+    /// a [form](Self::form) if this one has. For whoever holds stability maps of both kinds; whoever calls it vouches for the
+    /// factor.
+    pub fn after_known<M0: Metric>(
+        &self,
+        factor: Option<u32>,
+        stability: impl Fn(&M0::Distance) -> Result<MI::Distance, MapError> + Send + Sync + 'static,
+    ) -> PrivacyMap<M0, M> {
+        let (measure, inner) = (self.measure().clone(), self.clone());
+        let after = After {
+            inner,
+            stability,
+            factor,
+        };
+        PrivacyMap::combined(measure, self.0.links, after)
+    }
+
+    /// This map after a transformation that turns inputs at distance `d` into inputs at distance at most `factor·d`. It keeps its
+    /// form, rounded up.
+    ///
+    /// ```
+    /// use odometry::measures::{PrivacyMap, PureDp, SymmetricDistance};
+    /// let sum = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// assert_eq!(sum.after_times::<SymmetricDistance>(2).loss(&1)?, "0.2".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn after_times<M0>(&self, factor: u32) -> PrivacyMap<M0, M>
+    where
+        M0: Metric<Distance = MI::Distance>,
+        MI::Distance: Number,
+    {
+        self.after_known(Some(factor), times(factor))
+    }
+
+    /// This map in another measure. Valid because the losses of a map are those of one measurement; the direction of
+    /// rounding is the conversion's. It has a form if this one has, and the conversion has a [name](Conversion::name).
+    pub fn convert<C: Conversion<From = M>>(&self, conversion: C) -> PrivacyMap<MI, C::To> {
+        let (measure, inner) = (conversion.to(), self.clone());
+        PrivacyMap::combined(measure, self.0.links, Converted { inner, conversion })
+    }
+}
+
+impl<MI: Metric, M: Additive> PrivacyMap<MI, M> {
+    /// What two measurements of the same data cost together, in a measure in which losses add up: for a measurement that runs
+    /// both. Exact. Its author vouches that both are asked as [`Additive::INTERLEAVING`] says.
+    ///
+    /// ```
+    /// use odometry::measures::{Form, PrivacyMap, PureDp};
+    /// let (one, other) = (PrivacyMap::per_record(PureDp, "0.1")?, PrivacyMap::per_record(PureDp, "0.2")?);
+    /// assert_eq!(*one.plus(&other).form(), Form::Linear("0.3".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn plus(&self, other: &Self) -> Self {
+        // The sum, and not the longer one: a map added to itself again and again would do exponential work at little depth.
+        let links = self.0.links.saturating_add(other.0.links);
+        let plus = Plus(self.clone(), other.clone());
+        Self::combined(self.measure().clone(), links, plus)
+    }
+}
+
+impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
+    /// The map that asks this one only at distance 1 and gets the rest by [group privacy](GroupPrivacy), rounded up.
+    /// At distance 0 the loss is zero.
+    ///
+    /// Hypothesis: any two inputs at distance `n` are linked by `n` steps of distance 1 *through inputs that the
+    /// measurement takes*. [`CountsRecords`] says so of the metric on all data sets; a map does not know the space, so
+    /// whoever calls this vouches for the space.
+    ///
+    /// ```
+    /// use odometry::measures::{Form, PrivacyMap, SymmetricDistance, Zcdp};
+    /// let one = PrivacyMap::<SymmetricDistance, _>::constant_up_to(Zcdp, 1, "0.5")?;
+    /// assert_eq!(one.group().loss(&3)?, "4.5".parse()?);
+    /// assert_eq!(*one.group().form(), Form::Quadratic("0.5".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn group(&self) -> Self {
+        Self::combined(self.measure().clone(), self.0.links, Group(self.clone()))
+    }
+}
+
+struct After<MI: Metric, M: Measure, F> {
+    inner: PrivacyMap<MI, M>,
+    stability: F,
+    /// What it multiplies the distance by, if it does.
+    factor: Option<u32>,
+}
+
+impl<M0, MI, M, F> Combined<M0, M> for After<MI, M, F>
+where
+    M0: Metric,
+    MI: Metric,
+    M: Measure,
+    F: Fn(&M0::Distance) -> Result<MI::Distance, MapError> + Send + Sync,
+{
+    fn loss(&self, d_in: &M0::Distance) -> Result<M::Loss, MapError> {
+        self.inner.loss(&(self.stability)(d_in)?)
+    }
+
+    fn form(&self) -> FormOf<M0, M> {
+        let multiplied = |factor| {
+            let form: Box<dyn Any> = Box::new(self.inner.form().at_times(factor));
+            form.downcast().ok()
+        };
+        let form: Option<Box<FormOf<M0, M>>> = self.factor.and_then(multiplied);
+        form.map_or(Form::Function, |form| *form)
+    }
+}
+
+struct Converted<MI: Metric, C: Conversion> {
+    inner: PrivacyMap<MI, C::From>,
+    conversion: C,
+}
+
+impl<MI: Metric, C: Conversion> Combined<MI, C::To> for Converted<MI, C> {
+    fn loss(&self, d_in: &MI::Distance) -> Result<<C::To as Measure>::Loss, MapError> {
+        let failed = |error: RuleError| MapError::failed(d_in, error.to_string());
+        let loss = self.inner.loss(d_in)?;
+        self.conversion.convert(&loss).map_err(failed)
+    }
+
+    fn form(&self) -> FormOf<MI, C::To> {
+        let steps = self.conversion.steps().unwrap_or_default();
+        let Some((last, before)) = steps.split_last() else {
+            return Form::Function;
+        };
+        let converted = |from, by: &Name| Form::Converted {
+            by: by.clone(),
+            from: Box::new(from),
+        };
+        let from = before.iter().fold(self.inner.form().written(), converted);
+        let converted: FormOf<MI, C::To> = Form::Converted {
+            by: last.clone(),
+            from: Box::new(from),
+        };
+        converted.within_limits()
+    }
+}
+
+struct Group<MI: Metric, M: Measure>(PrivacyMap<MI, M>);
+
+impl<MI: CountsRecords, M: GroupPrivacy> Combined<MI, M> for Group<MI, M> {
+    fn loss(&self, n: &u32) -> Result<M::Loss, MapError> {
+        match n {
+            0 => Ok(self.0.measure().zero()),
+            // One step is what was given, to the last digit.
+            1 => self.0.loss(&1),
+            _ => (self.0.loss(&1)).map(|one| self.0.measure().group(&one, *n)),
+        }
+    }
+
+    fn form(&self) -> FormOf<MI, M> {
+        // What is only a function is somebody's code, and nobody wants a loss of it now.
+        if self.0.form().is_function() {
+            return Form::Function;
+        }
+        let one = self.0.loss(&1);
+        one.map_or(Form::Function, |one| self.0.measure().group_form(one))
+    }
+}
+
+struct Plus<MI: Metric, M: Measure>(PrivacyMap<MI, M>, PrivacyMap<MI, M>);
+
+impl<MI: Metric, M: Additive> Combined<MI, M> for Plus<MI, M> {
+    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+        let Self(one, other) = self;
+        Ok(one.measure().plus(&one.loss(d_in)?, &other.loss(d_in)?, 1))
+    }
+
+    fn form(&self) -> FormOf<MI, M> {
+        let measure = self.0.measure();
+        let sum = match (self.0.form(), self.1.form()) {
+            (Form::Linear(one), Form::Linear(other)) => Form::Linear(measure.plus(one, other, 1)),
+            (Form::Quadratic(one), Form::Quadratic(other)) => {
+                Form::Quadratic(measure.plus(one, other, 1))
+            }
+            (Form::Sum(some), other) => Form::Sum(some.iter().chain([other]).cloned().collect()),
+            (one, other) => Form::Sum(vec![one.clone(), other.clone()]),
+        };
+        sum.within_limits()
+    }
+}
