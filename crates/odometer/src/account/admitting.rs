@@ -17,9 +17,15 @@ use crate::{
 /// What changes in the list of launches once all have agreed.
 pub(super) struct Listing {
     pub(super) entry: Entry,
-    /// Is it one more launch of the last bill?
-    pub(super) again: bool,
     pub(super) launched: u64,
+}
+
+impl Listing {
+    /// Is it one more launch of the last bill?
+    #[inline]
+    pub(super) fn is_again(&self) -> bool {
+        matches!(self.entry, Entry::Again)
+    }
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
@@ -48,11 +54,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         if let Some(messages) = self.messages {
             launch.answers_at_most(messages);
         }
-        Ok(Listing {
-            entry,
-            again: matches!(entry, Entry::Again),
-            launched,
-        })
+        Ok(Listing { entry, launched })
     }
 
     /// What will have been spent, with room made for it. After a few launches in a row the rule is asked about many more at

@@ -229,8 +229,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         let mut book = lock(&self.busy.book);
         let mut below = below;
         let listing = self.list(&mut book, demand)?;
-        if demand.quote.is_some() && !(listing.again && book.spent.counts()) {
-            self.spend(demand, listing.again, &mut book, &mut next)?;
+        if demand.quote.is_some() && !(listing.is_again() && book.spent.counts()) {
+            self.spend(demand, listing.is_again(), &mut book, &mut next)?;
         }
         let mut book = Some(book);
         let mut unlock = |agreed: bool| {
@@ -255,10 +255,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         listing: &Listing,
     ) {
         let launch = demand.launch;
-        if listing.again && book.spent.counts() {
+        if listing.is_again() && book.spent.counts() {
             book.spent.count();
         } else if let Some(next) = next {
-            book.spent.commit(next, listing.again);
+            book.spent.commit(next, listing.is_again());
         }
         book.launches.record(listing.entry, demand.bill, 1);
         if let Some(sequence) = &self.sequence {
