@@ -28,10 +28,28 @@ pub const MAX_SLOTS: usize = 64;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct ContributionBounds {
     slots: Vec<Epsilon>,
     updates: u32,
     delta: Exact,
+}
+
+/// Bounds as somebody wrote them down.
+#[derive(Deserialize)]
+struct Unchecked {
+    slots: Vec<Epsilon>,
+    updates: u32,
+    delta: Exact,
+}
+
+impl TryFrom<Unchecked> for ContributionBounds {
+    type Error = LiveError;
+
+    fn try_from(written: Unchecked) -> Result<Self, LiveError> {
+        let bounds = Self::new(written.slots, written.updates)?;
+        Ok(bounds.with_delta(written.delta))
+    }
 }
 
 impl ContributionBounds {

@@ -93,7 +93,7 @@ where
     }
 
     /// The same as a measurement, for accounts: charged when it is launched, for all who will join. Distances count the users that
-    /// join with different data.
+    /// join with different data: with data that are [neighbours](Self::between) of each other, where not any two are.
     ///
     /// ```
     /// use odometry::continual::{local::{Protocol, Users}, streams::Streams};

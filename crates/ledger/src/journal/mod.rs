@@ -202,7 +202,7 @@ impl Drafted {
     /// Somebody has the key: the same launch, or another.
     fn taken(&self, receipt: Receipt, record: &Record) -> JournalError {
         let key = codec::key(&self.record).map_or_else(String::new, |(key, _)| key.to_owned());
-        match *record == *self.record {
+        match record.is_same_launch(&self.record) {
             true => JournalError::AlreadyCharged { key, receipt },
             false => JournalError::OtherLaunch {
                 key,

@@ -9,7 +9,7 @@ use crate::{
     chain::Walk,
     codec,
     frame::{Frame, Kind},
-    store::Cause,
+    store::{Cause, StoreError},
     sync::lock,
 };
 
@@ -47,7 +47,10 @@ impl Inner {
             (Some(error), _, _) | (None, Err(error), _) => return Err(self.give_up(error)),
             (None, Ok(()), Err(error)) => {
                 let reason = error.to_string();
-                return Err(JournalError::Unreachable { reason });
+                return Err(match error {
+                    StoreError::Unreadable(_) => self.give_up(JournalError::Damaged(reason)),
+                    _ => JournalError::Unreachable { reason },
+                });
             }
             (None, Ok(()), Ok(head)) => head,
         };

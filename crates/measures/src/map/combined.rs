@@ -3,7 +3,8 @@
 use super::{Evaluate, FormOf, MAX_LINKS, PrivacyMap};
 use crate::metric::{CountsRecords, Number};
 use crate::{
-    Additive, Conversion, Form, GroupPrivacy, MapError, Measure, Metric, Name, RuleError, times,
+    Additive, Conversion, Form, GroupPrivacy, Loss as _, MapError, Measure, Metric, Name,
+    RuleError, times,
 };
 use std::any::Any;
 
@@ -211,16 +212,16 @@ struct Plus<MI: Metric, M: Measure>(PrivacyMap<MI, M>, PrivacyMap<MI, M>);
 impl<MI: Metric, M: Additive> Combined<MI, M> for Plus<MI, M> {
     fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
         let Self(one, other) = self;
-        Ok(one.measure().plus(&one.loss(d_in)?, &other.loss(d_in)?, 1))
+        let sum = one.loss(d_in)?.on_grid();
+        Ok(one.measure().plus(&sum, &other.loss(d_in)?, 1))
     }
 
     fn form(&self) -> FormOf<MI, M> {
         let measure = self.0.measure();
+        let plus = |one: &M::Loss, other: &M::Loss| measure.plus(&one.clone().on_grid(), other, 1);
         let sum = match (self.0.form(), self.1.form()) {
-            (Form::Linear(one), Form::Linear(other)) => Form::Linear(measure.plus(one, other, 1)),
-            (Form::Quadratic(one), Form::Quadratic(other)) => {
-                Form::Quadratic(measure.plus(one, other, 1))
-            }
+            (Form::Linear(one), Form::Linear(other)) => Form::Linear(plus(one, other)),
+            (Form::Quadratic(one), Form::Quadratic(other)) => Form::Quadratic(plus(one, other)),
             (Form::Sum(some), other) => Form::Sum(some.iter().chain([other]).cloned().collect()),
             (one, other) => Form::Sum(vec![one.clone(), other.clone()]),
         };

@@ -70,8 +70,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         let (Some(cap), Some(quote), launch) = (&self.cap, demand.quote, demand.launch) else {
             return Ok(());
         };
+        // A price that is not remembered is asked for again, so each launch is charged its own.
+        let remembered = || demand.bill.remembered(&cap.d_in).is_some();
         let many = match quote {
-            Quote::Direct(each) if again && launch.at_once.get() => {
+            Quote::Direct(each) if again && launch.at_once.get() && remembered() => {
                 book.spent.many().map(|many| (each, many))
             }
             Quote::Direct(_) | Quote::Part(_) => None,

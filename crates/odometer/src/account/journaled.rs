@@ -314,6 +314,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             ),
             None => None,
         };
+        // Dropped in the opposite order: unlocked first.
+        let mut next;
         let mut book = lock(&self.busy.book);
         let launched = self
             .busy
@@ -323,9 +325,9 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         let launched = launched.ok_or_else(|| damaged("too many launches"))?;
         if let Some(quote) = &quote {
             let after = book.spent.after(quote, count, &self.zero);
-            let mut after = after.map_err(|_| damaged("its parts contradict each other"))?;
-            book.spent.make_room(&mut after);
-            book.spent.commit(&mut after, false);
+            next = after.map_err(|_| damaged("its parts contradict each other"))?;
+            book.spent.make_room(&mut next);
+            book.spent.commit(&mut next, false);
         }
         let entry = book.launches.entry(bill, None);
         let entry = entry.ok_or_else(|| damaged("too many launches"))?;

@@ -133,7 +133,7 @@ impl Log {
     fn write(&mut self, record: Record) -> Result<Written, Invalid> {
         let opened = self.state.apply(&record)?;
         let seq = self.written;
-        self.written += 1;
+        self.written = seq.saturating_add(1);
         self.remember(seq, &record);
         if let Some(records) = &mut self.records {
             records.push(record);
@@ -165,7 +165,7 @@ impl Log {
         if let Some(key) = keyed(record)
             && let Some((seq, launch)) = self.keys.get(&key)
         {
-            return Err(taken(key.1, *seq, launch == record));
+            return Err(taken(key.1, *seq, launch.is_same_launch(record)));
         }
         if let Record::Charge(charge) = record
             && let Some(opening) = &charge.opens

@@ -14,6 +14,7 @@ mod memory;
 mod news;
 mod path;
 mod record;
+mod retry;
 mod room;
 mod snapshot;
 mod state;

@@ -13,7 +13,7 @@ const VERSION: u32 = 2;
 
 /// Everything that was charged on a [journal in memory](crate::journal::Memory): every account of every tree, parts of partitions,
 /// filters and compositors, halts and request keys. It is what a ledger's checkpoint is, with a version and a checksum of its
-/// own; write it down in any format that `serde` knows.
+/// own; write it down in any format of `serde`'s that writes the names of fields (JSON, for one).
 ///
 /// Restoring an older one is a refund: see [`Memory::restored_by_operator`](crate::journal::Memory::restored_by_operator).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

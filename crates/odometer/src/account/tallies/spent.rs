@@ -150,6 +150,6 @@ impl<T: Tally> Spent<T> {
         mem::swap(&mut self.each, &mut next.each);
         self.left = 0;
         self.counted = 0;
-        self.row = if again { self.row + 1 } else { 0 };
+        self.row = if again { MOST.min(self.row + 1) } else { 0 };
     }
 }
