@@ -255,7 +255,7 @@ where
 {
     /// The map `d_in -> d_in²·at_one`, rounded up. Right for Gaussian noise in zCDP and Rényi privacy (\[BS16\] Prop
     /// 1.6; \[Mir17\] Cor 3); in zCDP also for groups of `d_in` steps (Prop 1.9), and hence for everything whose loss
-    /// at distance 1 is `at_one`, if the distance has [unit steps](CountsRecords). In Rényi privacy it is not the rule for
+    /// at distance 1 is `at_one`, if the distance has [unit steps](crate::CountsRecords). In Rényi privacy it is not the rule for
     /// groups: only for a mechanism known to behave like that.
     ///
     /// ```
