@@ -49,8 +49,6 @@ fn single_launches(effort: Effort) -> [f64; 2] {
     const BATCH: usize = 1_000;
     let (query, session, bare) = (ours::null(), ours::filter(), ours::odometer());
     let (queries, turns) = ([ours::null(), ours::null()], ours::filter());
-    let their_query = theirs::null();
-    let (mut their_odometer, mut launched) = (theirs::odometer(), 0);
     let timings = compare(
         effort,
         [
@@ -63,15 +61,7 @@ fn single_launches(effort: Effort) -> [f64; 2] {
             Contestant::new("launch under an odometer", BATCH, || {
                 (0..BATCH).for_each(|_| ours::launch(black_box(&bare), black_box(&query)));
             }),
-            Contestant::new("OpenDP odometer invoke", BATCH, || {
-                // A new one now and then: it keeps every map for ever.
-                launched += BATCH;
-                if launched > 100_000 {
-                    (their_odometer, launched) = (theirs::odometer(), BATCH);
-                }
-                (0..BATCH)
-                    .for_each(|_| theirs::launch(&mut their_odometer, black_box(&their_query)));
-            }),
+            Contestant::new("OpenDP odometer invoke", BATCH, theirs::launches(BATCH)),
         ],
     );
     print_table(&timings);

@@ -95,23 +95,13 @@ impl Drop for Place {
 fn unattached(effort: Effort) -> f64 {
     const BATCH: usize = 1_000;
     let (session, query) = (ours::filter(), ours::null());
-    let their_query = theirs::null();
-    let (mut their_odometer, mut launched) = (theirs::odometer(), 0);
     let timings = compare(
         effort,
         [
             Contestant::new("launch on no ledger", BATCH, || {
                 (0..BATCH).for_each(|_| ours::launch(black_box(&session), black_box(&query)));
             }),
-            Contestant::new("OpenDP odometer invoke", BATCH, || {
-                // A new one now and then: it keeps every map for ever.
-                launched += BATCH;
-                if launched > 100_000 {
-                    (their_odometer, launched) = (theirs::odometer(), BATCH);
-                }
-                (0..BATCH)
-                    .for_each(|_| theirs::launch(&mut their_odometer, black_box(&their_query)));
-            }),
+            Contestant::new("OpenDP odometer invoke", BATCH, theirs::launches(BATCH)),
         ],
     );
     print_table(&timings);

@@ -31,8 +31,6 @@ fn levels(effort: Effort) -> f64 {
     let three = ours::capped(&two);
     let queries = [ours::null(), ours::null()];
     let turns = ours::capped(&ours::capped(&ours::filter()));
-    let their_query = theirs::null();
-    let (mut their_odometer, mut launched) = (theirs::odometer(), 0);
     let launches = |session: &ours::PureSession| {
         (0..BATCH).for_each(|_| ours::launch(black_box(session), black_box(&query)));
     };
@@ -45,14 +43,11 @@ fn levels(effort: Effort) -> f64 {
             Contestant::new("three levels, two measurements in turns", BATCH, || {
                 (0..BATCH).for_each(|i| ours::launch(black_box(&turns), &queries[i % 2]));
             }),
-            Contestant::new("OpenDP odometer invoke, one level", BATCH, || {
-                launched += BATCH;
-                if launched > 100_000 {
-                    (their_odometer, launched) = (theirs::odometer(), BATCH);
-                }
-                (0..BATCH)
-                    .for_each(|_| theirs::launch(&mut their_odometer, black_box(&their_query)));
-            }),
+            Contestant::new(
+                "OpenDP odometer invoke, one level",
+                BATCH,
+                theirs::launches(BATCH),
+            ),
         ],
     );
     print_table(&timings);

@@ -53,6 +53,19 @@ pub fn launch(queryable: &mut Queryable, query: &Query) {
     black_box(expect(queryable.invoke_poly::<u8>(query.clone())));
 }
 
+/// Launches so many null mechanisms under a bare odometer, each time it is called. The odometer is a new one now and then: it keeps
+/// every map for ever.
+pub fn launches(batch: usize) -> impl FnMut() {
+    let (query, mut odometer, mut launched) = (null(), self::odometer(), 0);
+    move || {
+        launched += batch;
+        if launched > 100_000 {
+            (odometer, launched) = (self::odometer(), batch);
+        }
+        (0..batch).for_each(|_| launch(&mut odometer, black_box(&query)));
+    }
+}
+
 pub fn loss(queryable: &mut Queryable, d_in: u32) -> f64 {
     expect(queryable.privacy_loss(d_in))
 }
