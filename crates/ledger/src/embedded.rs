@@ -40,11 +40,14 @@ pub struct Embedded {
     process: Process,
 }
 
-/// In a forked process it is not even closed: that would write.
+/// In a forked process it is not even closed: that would write. Closing writes where room is, and `redb` panics if that is damaged:
+/// the records are there all the same.
 impl Drop for Embedded {
     fn drop(&mut self) {
-        if !self.process.is_current() {
-            mem::forget(self.database.take());
+        let database = self.database.take();
+        match self.process.is_current() {
+            true => drop(catch_unwind(AssertUnwindSafe(|| drop(database)))),
+            false => mem::forget(database),
         }
     }
 }
