@@ -249,6 +249,27 @@ fn contributions_are_written_down_and_restored() {
     );
 }
 
+/// Bounds that nobody can make are not read either.
+#[test]
+fn bounds_are_checked_when_they_are_read() {
+    let bounds = ContributionBounds::equal(2, epsilon("0.1"), 3).unwrap();
+    let text = serde_json::to_value(&bounds).unwrap();
+    let read = |text: &serde_json::Value| serde_json::from_value(text.clone());
+    assert_eq!(read(&text).unwrap(), bounds);
+    let slot = &text["slots"][0];
+    for (field, wrong) in [
+        ("slots", serde_json::json!([])),
+        ("slots", vec![slot.clone(); MAX_SLOTS + 1].into()),
+        ("updates", 0.into()),
+        ("delta", "-0.1".into()),
+    ] {
+        let mut forged = text.clone();
+        forged[field] = wrong;
+        let read: Result<ContributionBounds, _> = read(&forged);
+        assert!(read.is_err(), "{forged}");
+    }
+}
+
 #[test]
 fn a_hidden_update_is_a_step_of_every_part() {
     let (writer, reader) = open(

@@ -388,6 +388,36 @@ fn sums_survive() {
     assert!(Map::of_form(GaussianDp, sum).is_none());
 }
 
+/// Losses off the grid are taken up to it before they are added, also to nothing: a sum does not depend on the order, and its form
+/// says the same.
+#[test]
+fn sums_are_on_the_grid() {
+    let off = Epsilon::new("1e-200".parse().unwrap());
+    assert_ne!(off, off.clone().on_grid());
+    let maps = [
+        Map::linear(PureDp, off),
+        Map::linear(PureDp, "0").unwrap(),
+        Map::constant_up_to(PureDp, 1, "1e-200").unwrap().group(),
+        tenth(),
+    ];
+    for (one, other) in maps
+        .iter()
+        .flat_map(|one| maps.iter().map(move |other| (one, other)))
+    {
+        let sum = one.plus(other);
+        for d_in in 0..4 {
+            let loss = sum.loss(&d_in).unwrap();
+            assert_eq!(other.plus(one).loss(&d_in), Ok(loss.clone()), "at {d_in}");
+            assert_eq!(loss, loss.clone().on_grid());
+            for part in [one, other] {
+                assert!(part.loss(&d_in).unwrap().value() <= loss.value());
+            }
+        }
+        survives(&sum, &[1]);
+        laws::check_map(&sum, &FAR).unwrap();
+    }
+}
+
 /// However much is combined, what is written down stays short, and the map stays what it is.
 #[test]
 fn forms_stay_short() {

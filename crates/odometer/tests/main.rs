@@ -31,6 +31,7 @@ mod remaining;
 mod reopening;
 mod replaying;
 mod reserved;
+mod rows;
 mod settling;
 mod shared;
 mod snapshots;

@@ -12,12 +12,18 @@ use std::{
 
 use common::{
     Disk, begun,
+    memory::Memory,
     records::{account, launch, write},
 };
-use odometer::journal::{Draft, Journal, JournalError, OpenedPlace, Opening, Past, Place, Record};
+use odometer::journal::{
+    Draft, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
+};
 
 use super::Writer;
-use crate::{Ledger, LedgerError, OpenStoreError, Store as _, frame::MAX_BODY};
+use crate::{
+    Cause, Each, Ledger, LedgerError, OpenStoreError, Store as _, StoreError,
+    frame::{Frame, MAX_BODY},
+};
 
 /// A ledger, and its journal without books.
 struct Both(Ledger);
@@ -347,4 +353,72 @@ fn a_flipped_or_truncated_file_is_noticed_or_means_the_same() {
     let _ = std::panic::take_hook();
     println!("{noticed} noticed, {same} mean the same");
     assert!(noticed > 1000, "{noticed}");
+}
+
+/// A store that others write to as well, where the next turn fails with this.
+struct Shared<S> {
+    store: S,
+    next: std::sync::Arc<std::sync::Mutex<Option<StoreError>>>,
+}
+
+impl<S: crate::Store> crate::Store for Shared<S> {
+    fn append(&self, batch: &[Frame]) -> Result<(), StoreError> {
+        self.store.append(batch)
+    }
+
+    fn read(&self, from: u64, each: &mut Each<'_>) -> Result<(), StoreError> {
+        self.store.read(from, each)
+    }
+
+    fn last(&self) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        self.store.last()
+    }
+
+    fn find(&self, key: &[u8]) -> Result<Option<u64>, StoreError> {
+        self.store.find(key)
+    }
+
+    fn checkpoint(&self) -> Result<Option<u64>, StoreError> {
+        self.store.checkpoint()
+    }
+
+    fn indexed(&self) -> Result<(u64, u64), StoreError> {
+        self.store.indexed()
+    }
+
+    fn has_other_writers(&self) -> bool {
+        true
+    }
+
+    fn take_turn(&self, after: &Receipt, _: &mut Each<'_>) -> Result<Receipt, StoreError> {
+        self.next.lock().unwrap().take().map_or(Ok(*after), Err)
+    }
+}
+
+/// Whoever does not get the turn tries again, unless the store is damaged: then nothing more is charged on the grounds of what was
+/// read.
+#[test]
+fn a_turn_that_fails_passes_and_damage_does_not() {
+    let (store, _) = Memory::begun(|_, _| Ok(()));
+    let next = std::sync::Arc::default();
+    let shared = Shared {
+        store,
+        next: std::sync::Arc::clone(&next),
+    };
+    let ledger = Ledger::on(Box::new(shared), None).unwrap();
+    let writer = Writer(ledger.inner());
+    let enter = |fails: Option<StoreError>| {
+        *next.lock().unwrap() = fails;
+        let seat = writer.enter(&mut |_| Ok(()))?;
+        seat.unwrap().leave();
+        Ok(())
+    };
+    let gone = || Cause::System("gone".into());
+    assert_eq!(enter(None), Ok(()));
+    let unreachable = enter(Some(StoreError::Unreachable(gone())));
+    assert!(matches!(unreachable, Err(JournalError::Unreachable { .. })));
+    assert_eq!(enter(None), Ok(()));
+    let damaged = enter(Some(StoreError::Unreadable(gone())));
+    assert!(matches!(damaged, Err(JournalError::Damaged(_))));
+    assert!(matches!(enter(None), Err(JournalError::Closed { .. })));
 }

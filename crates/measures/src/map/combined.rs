@@ -91,7 +91,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
 
 impl<MI: Metric, M: Additive> PrivacyMap<MI, M> {
     /// What two measurements of the same data cost together, in a measure in which losses add up: for a measurement that runs
-    /// both. Exact. Its author vouches that both are asked as [`Additive::INTERLEAVING`] says.
+    /// both. Exact, but for losses off the grid, which are rounded up to it. Its author vouches that both are asked as [`Additive::INTERLEAVING`] says.
     ///
     /// ```
     /// use odometry::measures::{Form, PrivacyMap, PureDp};

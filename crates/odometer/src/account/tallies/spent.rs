@@ -153,3 +153,34 @@ impl<T: Tally> Spent<T> {
         self.row = if again { MOST.min(self.row + 1) } else { 0 };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use measures::{Basic, PureDp, Tallied as _};
+
+    use super::*;
+
+    /// However many launches came in a row, one by one or counted, the rule is asked about few enough at once.
+    #[test]
+    fn a_row_is_bounded() {
+        let zero = Basic::new(PureDp).start();
+        let quote = Quote::Direct("0.1".parse().unwrap());
+        let mut spent = Spent::new(zero.clone());
+        for _ in 0..3 * MOST {
+            let mut next = spent.after(&quote, 1, &zero).ok().unwrap();
+            spent.make_room(&mut next);
+            spent.commit(&mut next, true);
+            assert!(spent.many().is_none_or(|many| many <= MOST));
+        }
+        assert_eq!(spent.many(), Some(MOST));
+        for _ in 0..3 {
+            let Quote::Direct(each) = &quote else {
+                unreachable!()
+            };
+            spent.admit(each, MOST);
+            assert_eq!(spent.many(), Some(MOST));
+        }
+        spent.admit_fewer();
+        assert_eq!(spent.many(), Some(MOST / 2));
+    }
+}
