@@ -596,3 +596,38 @@ fn a_key_that_cannot_be_shown_opens_no_part() {
     let (what, _) = session.launches().unwrap().remove(0);
     assert!(what.to_string().len() < 100, "{what}");
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Parts with the same launches share what a question finds out about them. It is the same as asking after every launch, which
+    /// shares nothing.
+    #[test]
+    fn what_alike_parts_share_is_what_each_has(
+        launches in prop::collection::vec((0i64..12, 0usize..12, 1u64..3), 1..60),
+    ) {
+        let queries: Vec<_> = (1..=10)
+            .map(|tenths| pure(&format!("{}.{}", tenths / 10, tenths % 10)))
+            .chain([flat(PureDp, "0.7"), pure("1e-100")])
+            .collect();
+        let (at_once, one_by_one) = (open(), open());
+        let parts = [&at_once, &one_by_one].map(|session| session.partition(|record: &i64| *record).unwrap());
+        let groups = [&at_once, &one_by_one].map(|session| session.partition(|record: &i64| record % 2).unwrap());
+        for (key, query, count) in &launches {
+            for (parts, groups) in parts.iter().zip(&groups) {
+                for _ in 0..*count {
+                    parts.part(*key).unwrap().launch(&queries[*query]).unwrap();
+                }
+                // Parts in parts.
+                let part = groups.part(key % 2).unwrap();
+                part.partition(|record: &i64| *record).unwrap().part(*key).unwrap().launch(&queries[*query]).unwrap();
+            }
+            for d_in in 1..4 {
+                spent(&one_by_one, d_in);
+            }
+        }
+        for d_in in 1..4 {
+            prop_assert_eq!(spent(&at_once, d_in), spent(&one_by_one, d_in));
+        }
+    }
+}

@@ -1,14 +1,14 @@
 //! What one launch costs, as an account sees it: the leaf measurement's own map, converted and pulled back to that
 //! account's measure and distance, and the parts of partitions that it went through on the way up.
 
-use std::{cell::OnceCell, sync::Arc};
+use std::{cell::OnceCell, ops::RangeInclusive, sync::Arc};
 
 use measures::{Conversion, Loss as _, MapError, Measure, Metric, PrivacyMap, SymmetricDistance};
 use queryable::guarded;
 
 use crate::{
-    account::recorded::Recorded, account::remembered::Remembered, error::LaunchError,
-    journal::Place, measurement::Description, transformation::Stability,
+    account::curves::Curves, account::recorded::Recorded, account::remembered::Remembered,
+    error::LaunchError, journal::Place, measurement::Description, transformation::Stability,
 };
 
 /// Beyond this many units, splits over the parts of a partition are bounded instead of enumerated.
@@ -78,7 +78,7 @@ pub(crate) struct PartQuote<L> {
     /// The parts that the launch is in, the outermost first.
     pub(crate) path: Vec<Step>,
     /// What it costs at each number of units in the innermost part.
-    pub(crate) losses: Vec<L>,
+    pub(crate) losses: Arc<[L]>,
 }
 
 /// One partition on the way to the data that a launch reads.
@@ -115,7 +115,7 @@ fn most(units: &[u32]) -> u32 {
 }
 
 /// The numbers of units at which launches below are priced: all, or only the largest.
-pub(crate) fn sizes(units: &[u32]) -> impl Iterator<Item = u32> + use<> {
+pub(crate) fn sizes(units: &[u32]) -> RangeInclusive<u32> {
     let most = most(units);
     let first = if most > MAX_UNITS { most } else { 1 };
     first..=most
@@ -198,10 +198,11 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         }
     }
 
-    /// As [`quoted`](Self::quoted), onto a list.
+    /// As [`quoted`](Self::quoted), onto a list. Asks no map for curves that are known.
     pub(crate) fn quote_onto(
         &self,
         d_in: &MI::Distance,
+        curves: &mut Curves<M>,
         quotes: &mut Vec<Quote<M::Loss>>,
     ) -> Result<(), LaunchError> {
         match self.remembered(d_in) {
@@ -209,12 +210,12 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
                 quotes.push(quote.clone());
                 Ok(())
             }
-            None => self.guarded(|| self.price(d_in).map(|quote| quotes.push(quote))),
+            None => self.guarded(|| self.price(d_in, curves).map(|quote| quotes.push(quote))),
         }
     }
 
     fn ask(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, LaunchError> {
-        self.guarded(|| self.price(d_in))
+        self.guarded(|| self.price(d_in, &mut Curves::default()))
     }
 
     /// Runs the map.
@@ -236,30 +237,19 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
     }
 
     #[inline]
-    pub(super) fn price(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, MapError> {
+    pub(super) fn price(
+        &self,
+        d_in: &MI::Distance,
+        curves: &mut Curves<M>,
+    ) -> Result<Quote<M::Loss>, MapError> {
         match &self.0.price {
-            Price::Recorded(recorded) => recorded.price(d_in),
+            Price::Recorded(recorded) => recorded.price(d_in, curves),
             Price::Direct(map) => Ok(Quote::Direct(map.loss(d_in)?.on_grid())),
             Price::Part(part) => {
                 let mut path = Vec::new();
-                let losses = part.price(std::slice::from_ref(d_in), &mut path)?;
+                let losses = part.price(std::slice::from_ref(d_in), &mut path, curves)?;
                 Ok(Quote::Part(Box::new(PartQuote { path, losses })))
             }
-        }
-    }
-
-    fn prices(
-        &self,
-        sizes: &[MI::Distance],
-        path: &mut Vec<Step>,
-    ) -> Result<Vec<M::Loss>, MapError> {
-        match &self.0.price {
-            Price::Direct(map) => sizes
-                .iter()
-                .map(|size| Ok(map.loss(size)?.on_grid()))
-                .collect(),
-            Price::Part(part) => part.price(sizes, path),
-            Price::Recorded(_) => Err(MapError::TooDeep { limit: 0 }),
         }
     }
 
@@ -330,18 +320,23 @@ impl<MI: Metric, M: Measure> PartBill<MI, M> {
         &self,
         above: &[MI::Distance],
         path: &mut Vec<Step>,
-    ) -> Result<Vec<M::Loss>, MapError> {
+        curves: &mut Curves<M>,
+    ) -> Result<Arc<[M::Loss]>, MapError> {
         let units: Vec<u32> = above
             .iter()
             .map(|size| (self.units)(size))
             .collect::<Result<_, _>>()?;
-        let below: Vec<u32> = sizes(&units).collect();
+        let below = sizes(&units);
         path.push(Step {
             group: self.group.clone(),
             part: self.part,
             units,
         });
-        self.inner.prices(&below, path)
+        match self.inner.price_of() {
+            Price::Direct(map) => curves.of(&self.inner, map, below),
+            Price::Part(part) => part.price(&below.collect::<Vec<u32>>(), path, curves),
+            Price::Recorded(_) => Err(MapError::TooDeep { limit: 0 }),
+        }
     }
 }
 

@@ -9,7 +9,9 @@ mod admitting;
 pub(crate) mod ascent;
 pub(crate) mod bill;
 mod contained;
+mod curves;
 pub(crate) mod durable;
+mod few;
 pub(crate) mod journaled;
 mod launches;
 pub(crate) mod link;
@@ -185,7 +187,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         // A part in which less was launched than in others has more left, if the rule agrees to the sums that come of it.
         let here = alone.and_then(|alone| cap.gate.remaining(&alone));
         let here = here.filter(|loss| {
-            let losses = vec![loss.clone().on_grid()];
+            let losses = [loss.clone().on_grid()].into();
             let path = path.to_vec();
             let quote = Quote::Part(Box::new(PartQuote { path, losses }));
             // Dropped in the opposite order: unlocked first.

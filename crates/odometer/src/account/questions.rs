@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use measures::{Adaptive, ChildLoss, Loss, Measure, Metric, Tallied, Total, TotalLoss};
+use measures::{Adaptive, ChildLoss, Measure, Metric, Tallied, Total, TotalLoss};
 use queryable::guarded;
 
 use crate::{
     account::Account,
     account::addresses::AddressMap,
     account::bill::{Bill, Quote},
+    account::curves::Curves,
     account::launches::{Pages, Position},
     account::readings::{Held, Reading},
-    account::tallies::Contradiction,
+    account::tallies::{Alike, Contradiction},
     error::LaunchError,
     measurement::Description,
     refusal::Refusal,
@@ -149,7 +150,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     ) -> Result<X, LaunchError> {
         let held = self.ruled(|| self.readings.hold(d_in, &self.zero))?;
         self.begin(d_in, until, &held)?;
-        let mut quotes = Quotes::default();
+        let (mut quotes, mut alike) = (Quotes::default(), Alike::default());
         loop {
             let seen = self.ruled(|| {
                 held.with(|reading| {
@@ -163,7 +164,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             let _ = guarded(|| drop(before));
             match seen {
                 Some(seen) => return Ok(seen),
-                None => self.read_batch(d_in, &held, from, &mut quotes)?,
+                None => self.read_batch(d_in, &held, from, &mut quotes, &mut alike)?,
             }
         }
     }
@@ -196,7 +197,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         d_in: &MI::Distance,
         held: &Held<'_, MI::Distance, R::Tally>,
         from: Position,
-        quotes: &mut Quotes<ChildLoss<R>>,
+        quotes: &mut Quotes<R::Child>,
+        alike: &mut Alike<R::Tally>,
     ) -> Result<(), LaunchError> {
         let batch = self.batch(from, |number| quotes.get(number).is_some());
         for (number, bill) in batch.unknown {
@@ -211,7 +213,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
                 let (mut tallies, mut launched) = reading.take(&self.zero);
                 for (number, count) in batch.runs {
                     let quote = quotes.get(number).ok_or(Contradiction)?;
-                    tallies.absorb(quote, count, &self.zero)?;
+                    tallies.absorb(quote, count, &self.zero, alike)?;
                     launched += count;
                 }
                 Ok(Some(reading.put(tallies, batch.to, launched)))
@@ -249,32 +251,34 @@ fn append(all: &mut Vec<Listed>, mut page: Vec<Listed>, continues: bool) {
 pub struct Bookmark(Position);
 
 /// What was quoted while reading on. Bills are numbered as they first appear, so most of them follow one another.
-struct Quotes<L> {
+struct Quotes<M: Measure> {
     first: u32,
-    following: Vec<Quote<L>>,
-    others: AddressMap<u32, Quote<L>>,
+    following: Vec<Quote<M::Loss>>,
+    others: AddressMap<u32, Quote<M::Loss>>,
+    curves: Curves<M>,
 }
 
-impl<L> Default for Quotes<L> {
+impl<M: Measure> Default for Quotes<M> {
     fn default() -> Self {
         Self {
             first: 0,
             following: Vec::new(),
             others: AddressMap::default(),
+            curves: Curves::default(),
         }
     }
 }
 
-impl<L: Loss> Quotes<L> {
+impl<M: Measure> Quotes<M> {
     #[inline]
-    fn get(&self, number: u32) -> Option<&Quote<L>> {
+    fn get(&self, number: u32) -> Option<&Quote<M::Loss>> {
         let at = number.checked_sub(self.first);
         at.and_then(|at| self.following.get(at as usize))
             .or_else(|| self.others.get(&number))
     }
 
     /// Asks for a quote, unless it is there.
-    fn ask<MI: Metric, M: Measure<Loss = L>>(
+    fn ask<MI: Metric>(
         &mut self,
         number: u32,
         bill: &Bill<MI, M>,
@@ -284,7 +288,7 @@ impl<L: Loss> Quotes<L> {
             self.first = number;
         }
         if number as usize == self.first as usize + self.following.len() {
-            return bill.quote_onto(d_in, &mut self.following);
+            return bill.quote_onto(d_in, &mut self.curves, &mut self.following);
         }
         if self.get(number).is_none() {
             self.others.insert(number, bill.quoted(d_in)?);

@@ -8,6 +8,7 @@ use queryable::guarded;
 
 use crate::{
     account::bill::{Bill, GroupId, PartBill, PartQuote, Price, Quote, Step},
+    account::curves::Curves,
     error::LaunchError,
     journal::{Books, JournalError, Place, Posted, Step as Stored},
     measurement::Description,
@@ -26,12 +27,16 @@ impl<MI: Metric, M: Measure> Recorded<MI, M> {
         &self.measure
     }
 
-    pub(super) fn price(&self, d_in: &MI::Distance) -> Result<Quote<M::Loss>, MapError> {
+    pub(super) fn price(
+        &self,
+        d_in: &MI::Distance,
+        curves: &mut Curves<M>,
+    ) -> Result<Quote<M::Loss>, MapError> {
         if let Some((_, quote)) = self.quotes.iter().find(|(at, _)| at == d_in) {
             return Ok(quote.clone());
         }
         if let Some(bill) = &self.otherwise {
-            return bill.price(d_in);
+            return bill.price(d_in, curves);
         }
         // Maps are monotone: what is known further away is enough.
         let bounds = |(at, quote): &&(MI::Distance, Quote<M::Loss>)| {
@@ -192,7 +197,7 @@ pub(super) fn part_quotes<L: Loss>(
             })
         };
         let path: Result<Vec<Step>, JournalError> = path.iter().map(step).collect();
-        let losses: Result<Vec<L>, _> = losses.iter().map(|loss| read(loss)).collect();
+        let losses: Result<Arc<[L]>, _> = losses.iter().map(|loss| read(loss)).collect();
         let (path, losses) = (path?, losses?);
         Ok(Quote::Part(Box::new(PartQuote { path, losses })))
     };

@@ -9,7 +9,7 @@ use crate::{
     account::Account,
     account::bill::{Bill, Price},
     account::launches::Position,
-    account::tallies::Tallies,
+    account::tallies::{Alike, Tallies},
     error::LaunchError,
     sync::{Mutex, lock},
 };
@@ -102,10 +102,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         };
         let others = sums.others.clone();
         self.scales.put_back(sums);
+        let mut alike = Alike::default();
         for (number, count) in others {
             let bill = lock(&self.busy.book).launches.bill(number).clone();
             let quote = bill.quoted(d_in)?;
-            self.ruled(|| scaled.tallies.absorb(&quote, count, &self.zero))??;
+            self.ruled(|| scaled.tallies.absorb(&quote, count, &self.zero, &mut alike))??;
         }
         Ok(Some(scaled))
     }

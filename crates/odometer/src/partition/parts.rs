@@ -10,7 +10,7 @@
 //! convex in `i`, so it is largest at an end: `max(f(s), g(s))`, which is convex again. (2) If `f_p ≤ w` for all parts,
 //! then every split sums to at most `Σ w(i_p)`, and the largest such sum is `h(s) = max(w(s), max w(i) + h(s−i))`.
 
-use std::mem;
+use std::{mem, sync::Arc};
 
 use measures::Tally;
 
@@ -49,6 +49,8 @@ pub(crate) struct Splits<T> {
     /// All of them; empty before the first.
     all: Curve<T>,
     stale: bool,
+    /// Whether the curve that was set last bends upwards.
+    judged: Option<(Curve<T>, bool)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +129,7 @@ impl<T: Tally> Parts<T> {
         match self {
             Self::Alike(tree) => {
                 tree.refresh();
-                tree.all().map_or(&[], Vec::as_slice)
+                tree.all().map_or(&[], |all| all)
             }
             Self::Split(splits) => {
                 splits.refresh();
@@ -161,8 +163,9 @@ impl<T: Tally> Splits<T> {
             places: Vec::new(),
             upward: Tree::new(Combine::Worst),
             others: Others::Each(Tree::new(Combine::Split)),
-            all: Vec::new(),
+            all: Curve::default(),
             stale: false,
+            judged: None,
         }
     }
 
@@ -179,7 +182,7 @@ impl<T: Tally> Splits<T> {
     }
 
     fn with(&self, part: usize, curve: Curve<T>, zero: &T) -> SplitsPath<T> {
-        let nothing = || vec![zero.clone(); curve.len()];
+        let nothing = || vec![zero.clone(); curve.len()].into();
         let (place, left) = self.place(part, bends_up(&curve, zero));
         let left = left.map(|at| (at, self.upward.with(at, nothing())));
         let (upward, others) = match place {
@@ -238,9 +241,12 @@ impl<T: Tally> Splits<T> {
     }
 
     fn set(&mut self, part: usize, curve: Curve<T>, zero: &T) {
-        let (place, left) = self.place(part, bends_up(&curve, zero));
+        let known = self.judged.take_if(|(known, _)| Arc::ptr_eq(known, &curve));
+        let judge = || (Arc::clone(&curve), bends_up(&curve, zero));
+        let (_, upward) = *self.judged.insert(known.unwrap_or_else(judge));
+        let (place, left) = self.place(part, upward);
         if let Some(at) = left {
-            self.upward.set(at, vec![zero.clone(); curve.len()]);
+            self.upward.set(at, vec![zero.clone(); curve.len()].into());
         }
         match place {
             Place::Upward(at) => self.upward.set(at, curve),
@@ -264,7 +270,7 @@ fn together<T: Tally>(upward: Option<&Curve<T>>, others: Option<&Curve<T>>) -> C
     match (upward, others) {
         (Some(upward), Some(others)) => Combine::Split.both(upward, others),
         (Some(only), None) | (None, Some(only)) => only.clone(),
-        (None, None) => Vec::new(),
+        (None, None) => Curve::default(),
     }
 }
 
@@ -309,7 +315,7 @@ impl<T: Tally> Others<T> {
         match (&mut *self, worst) {
             (Self::Each(tree), None) => tree.set(at, curve),
             (_, worst) => {
-                let (worst, copies) = (worst.unwrap_or(curve), Vec::new());
+                let (worst, copies) = (worst.unwrap_or(curve), Curve::default());
                 *self = Self::Bounded { worst, copies };
             }
         }
@@ -325,7 +331,7 @@ impl<T: Tally> Others<T> {
 
 /// The worst split among arbitrarily many parts with this curve, at each size.
 fn copies<T: Tally>(worst: &[T]) -> Curve<T> {
-    let mut copies: Curve<T> = Vec::with_capacity(worst.len());
+    let mut copies: Vec<T> = Vec::with_capacity(worst.len());
     for (size, whole) in worst.iter().enumerate() {
         let mut most = whole.clone();
         for (one, rest) in worst[..size].iter().zip(copies.iter().rev()) {
@@ -335,5 +341,5 @@ fn copies<T: Tally>(worst: &[T]) -> Curve<T> {
         }
         copies.push(most);
     }
-    copies
+    copies.into()
 }

@@ -1,12 +1,12 @@
 //! Curves of tallies over the size of a change, and trees that combine many of them, so that one curve that grows costs
 //! a logarithm of their number and not all of them again.
 
-use std::mem;
+use std::{mem, sync::Arc};
 
 use measures::Tally;
 
-/// What was charged, for each size of a change.
-pub(crate) type Curve<T> = Vec<T>;
+/// What was charged, for each size of a change. Parts with the same launches share one.
+pub(crate) type Curve<T> = Arc<[T]>;
 
 /// How curves combine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +29,14 @@ impl Combine {
             Self::Split => (0..one.len().min(other.len()))
                 .map(|size| worst_split(one, other, size))
                 .collect(),
+        }
+    }
+
+    /// As [`both`](Self::both), where the worse of a curve and itself is that curve.
+    fn of<T: Tally>(self, one: &Curve<T>, other: &Curve<T>) -> Curve<T> {
+        match self {
+            Self::Worst | Self::Join if Arc::ptr_eq(one, other) => Arc::clone(one),
+            _ => self.both(one, other),
         }
     }
 }
@@ -55,17 +63,21 @@ fn worst_split<T: Tally>(one: &[T], other: &[T], size: usize) -> T {
 }
 
 /// A larger change may do what a smaller one does.
-pub(crate) fn monotone<T: Tally>(mut curve: Curve<T>) -> Curve<T> {
-    for size in 1..curve.len() {
-        let (smaller, larger) = curve.split_at_mut(size);
+pub(crate) fn monotone<T: Tally>(curve: Curve<T>) -> Curve<T> {
+    let mut largest = curve.to_vec();
+    for size in 1..largest.len() {
+        let (smaller, larger) = largest.split_at_mut(size);
         larger[0].join(&smaller[size - 1]);
     }
-    curve
+    match largest[..] == curve[..] {
+        true => curve,
+        false => largest.into(),
+    }
 }
 
 /// Sums of both, size by size; a missing curve is zero.
-pub(crate) fn sum<T: Tally>(one: &[T], other: Option<&Curve<T>>) -> Curve<T> {
-    other.map_or_else(|| one.to_vec(), |other| Combine::Sum.both(one, other))
+pub(crate) fn sum<T: Tally>(one: &Curve<T>, other: Option<&Curve<T>>) -> Curve<T> {
+    other.map_or_else(|| Arc::clone(one), |other| Combine::Sum.both(one, other))
 }
 
 /// A balanced tree of combined curves.
@@ -114,7 +126,7 @@ impl<T: Tally> Tree<T> {
     /// What changes if the curve with this number becomes `curve`, or is added at the end.
     pub(crate) fn with(&self, number: usize, curve: Curve<T>) -> Path<T> {
         if self.how == Combine::Join {
-            let joined = self.all().map(|all| self.how.both(all, &curve));
+            let joined = self.all().map(|all| self.how.of(all, &curve));
             return Path {
                 below: Vec::new(),
                 all: joined.unwrap_or(curve),
@@ -129,7 +141,7 @@ impl<T: Tally> Tree<T> {
                 break;
             }
             let above = match nodes.get(at ^ 1) {
-                Some(sibling) => self.how.both(&node, sibling),
+                Some(sibling) => self.how.of(&node, sibling),
                 None => node.clone(),
             };
             below.push(node);
@@ -190,8 +202,9 @@ impl<T: Tally> Tree<T> {
             let (below, above) = self.levels.split_at_mut(level + 1);
             for at in &stale {
                 let node = match &below[level][2 * at..] {
-                    [one, other, ..] => self.how.both(one, other),
-                    alone => alone.concat(),
+                    [one, other, ..] => self.how.of(one, other),
+                    [alone] => Arc::clone(alone),
+                    [] => Curve::default(),
                 };
                 put(&mut above[0], *at, node);
             }

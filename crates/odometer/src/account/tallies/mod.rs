@@ -4,6 +4,7 @@
 //! needs, the largest value over all ways to split the `n` units; totals of parts are never composed. Several
 //! partitions of the same data all see the same change, so they add up. What they may come to is a [`Cap`].
 
+mod alike;
 mod node;
 mod reading;
 mod spent;
@@ -13,6 +14,7 @@ use std::{mem, sync::Arc};
 use measures::{ChildLoss, FilterRule, Metric, Tallied, Tally, Total, TotalLoss};
 use queryable::guarded;
 
+pub(crate) use self::alike::Alike;
 use self::node::{Change, Launch, Node};
 pub(crate) use self::spent::{Next, Spent};
 use crate::{
@@ -180,7 +182,7 @@ impl<T: Tally> Pending<T> {
 impl<T: Tally> InParts<T> {
     /// The first launches in a part.
     fn first(own: T, quote: &Quote<T::Loss>, n: u64, zero: &T) -> Result<Box<Self>, Contradiction> {
-        let mut data = Node::new(vec![own]);
+        let mut data = Node::new([own].into());
         let launch = Launch::at(quote, n, zero);
         let Changed { mut change, total } = data.changed(quote.path(), &launch)?;
         data.commit(&mut change);

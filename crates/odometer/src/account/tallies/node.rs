@@ -1,6 +1,6 @@
 //! Data and their partitions as a tree: what was launched in each part, and what one more launch would change.
 
-use std::mem;
+use std::{mem, sync::Arc};
 
 use measures::Tally;
 
@@ -15,14 +15,30 @@ use crate::{
 /// `n` launches: what each costs for every size of a change.
 pub(super) struct Launch<'a, T: Tally> {
     pub(super) losses: &'a [T::Loss],
+    /// The losses, if they are in a part: others may have the same.
+    pub(super) shared: Option<&'a Arc<[T::Loss]>>,
     pub(super) n: u64,
     pub(super) zero: &'a T,
 }
 
 impl<'a, T: Tally> Launch<'a, T> {
     pub(super) fn at(quote: &'a Quote<T::Loss>, n: u64, zero: &'a T) -> Self {
-        let losses = quote.losses();
-        Self { losses, n, zero }
+        let shared = match quote {
+            Quote::Direct(_) => None,
+            Quote::Part(part) => Some(&part.losses),
+        };
+        Self {
+            losses: quote.losses(),
+            shared,
+            n,
+            zero,
+        }
+    }
+
+    /// This curve with the launches absorbed. Both have the same sizes.
+    pub(super) fn onto(&self, own: &[T]) -> Curve<T> {
+        let priced = own.iter().zip(self.losses);
+        priced.map(|(own, loss)| own.after(loss, self.n)).collect()
     }
 }
 
@@ -145,10 +161,7 @@ impl<T: Tally> Node<T> {
         if launch.losses.len() != self.own.len() {
             return Err(Contradiction);
         }
-        let priced = self.own.iter().zip(launch.losses);
-        let own: Curve<T> = priced
-            .map(|(own, loss)| own.after(loss, launch.n))
-            .collect();
+        let own = launch.onto(&self.own);
         Ok(Change {
             total: sum(&own, self.sums.all()),
             place: Place::Here(own),
@@ -267,6 +280,6 @@ pub(super) fn at_sizes_above<T: Tally>(step: &Step, worst: &[T], zero: &T) -> Cu
     step.units.iter().map(at).collect()
 }
 
-pub(super) fn empty<T: Tally>(step: &Step, zero: &T) -> Node<T> {
-    Node::new(vec![zero.clone(); step.sizes()])
+fn empty<T: Tally>(step: &Step, zero: &T) -> Node<T> {
+    Node::new(vec![zero.clone(); step.sizes()].into())
 }

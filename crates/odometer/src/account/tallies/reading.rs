@@ -1,12 +1,12 @@
 //! Many launches at once: a question reads them into the parts they are in, and combines the parts when it has read all.
 
-use std::mem;
+use std::{mem, sync::Arc};
 
 use measures::Tally;
 
 use super::{
-    Contradiction, Parted, Tallies,
-    node::{Group, Launch, Node, at_sizes_above, empty},
+    Alike, Contradiction, Parted, Tallies,
+    node::{Group, Launch, Node, at_sizes_above},
 };
 use crate::{
     account::bill::{Quote, Step},
@@ -23,6 +23,7 @@ impl<T: Tally> Tallies<T> {
         quote: &Quote<T::Loss>,
         n: u64,
         zero: &T,
+        alike: &mut Alike<T>,
     ) -> Result<(), Contradiction> {
         match (&mut *self, quote) {
             (Self::Plain(own), Quote::Direct(loss)) => {
@@ -33,7 +34,7 @@ impl<T: Tally> Tallies<T> {
                 let own = mem::replace(own, zero.clone());
                 *self = Self::Parted(Box::new(Parted {
                     total: own.clone(),
-                    data: Node::new(vec![own]),
+                    data: Node::new([own].into()),
                     stale: false,
                 }));
             }
@@ -44,7 +45,7 @@ impl<T: Tally> Tallies<T> {
         };
         parted.stale = true;
         let launch = Launch::at(quote, n, zero);
-        parted.data.absorb(quote.path(), &launch)
+        parted.data.absorb(quote.path(), &launch, alike)
     }
 
     /// Does the total know of everything that was absorbed?
@@ -61,21 +62,25 @@ impl<T: Tally> Tallies<T> {
         if let Self::Parted(parted) = self
             && parted.stale
         {
-            let total = parted.data.settle(zero).swap_remove(0);
-            parted.total = total;
+            let total = parted.data.settle(zero);
+            parted.total = total.first().unwrap_or(zero).clone();
             parted.stale = false;
         }
     }
 }
 
 impl<T: Tally> Node<T> {
-    fn absorb(&mut self, path: &[Step], launch: &Launch<'_, T>) -> Result<(), Contradiction> {
+    fn absorb(
+        &mut self,
+        path: &[Step],
+        launch: &Launch<'_, T>,
+        alike: &mut Alike<T>,
+    ) -> Result<(), Contradiction> {
         let Some((step, path)) = path.split_first() else {
             if launch.losses.len() != self.own.len() {
                 return Err(Contradiction);
             }
-            let priced = self.own.iter_mut().zip(launch.losses);
-            priced.for_each(|(own, loss)| own.absorb(loss, launch.n));
+            self.own = alike.after(&self.own, launch);
             return Ok(());
         };
         if step.units.len() != self.own.len() {
@@ -87,7 +92,7 @@ impl<T: Tally> Node<T> {
             self.groups.push(Group::new(step));
         }
         note(&mut self.stale, number);
-        self.groups[number].absorb(step, path, launch)
+        self.groups[number].absorb(step, path, launch, alike)
     }
 
     /// What everything here and below amounts to, for each size of a change.
@@ -107,6 +112,7 @@ impl<T: Tally> Group<T> {
         step: &Step,
         path: &[Step],
         launch: &Launch<'_, T>,
+        alike: &mut Alike<T>,
     ) -> Result<(), Contradiction> {
         if step.units != self.step.units {
             return Err(Contradiction);
@@ -114,16 +120,23 @@ impl<T: Tally> Group<T> {
         let next = self.parts.len();
         let part = *self.index.entry(step.part).or_insert(next);
         if part == next {
-            self.parts.push(empty(step, launch.zero));
+            let nothing = alike.nothing(step.sizes(), launch.zero);
+            self.parts.push(Node::new(nothing));
         }
         note(&mut self.stale, part);
-        self.parts[part].absorb(path, launch)
+        self.parts[part].absorb(path, launch, alike)
     }
 
     fn settle(&mut self, zero: &T) -> Curve<T> {
+        let mut last: Option<(Curve<T>, Curve<T>)> = None;
         for part in taken(&mut self.stale) {
-            let curve = monotone(self.parts[part].settle(zero));
-            self.splits.set(part, curve, zero);
+            let settled = self.parts[part].settle(zero);
+            let known = last.take_if(|(known, _)| Arc::ptr_eq(known, &settled));
+            let (_, curve) = last.insert(known.unwrap_or_else(|| {
+                let curve = monotone(Arc::clone(&settled));
+                (settled, curve)
+            }));
+            self.splits.set(part, Arc::clone(curve), zero);
         }
         at_sizes_above(&self.step, self.splits.refresh(), zero)
     }

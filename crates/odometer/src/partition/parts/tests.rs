@@ -70,7 +70,7 @@ fn play<R: Tallied<Child = ApproxDp>>(
     for (part, more) in steps {
         let part = (*part).min(curves.len());
         if part == curves.len() {
-            curves.push(vec![zero.clone(); UNITS]);
+            curves.push(vec![zero.clone(); UNITS].into());
         }
         let grown = Combine::Sum.both(&curves[part], &curve(rule, more));
         curves[part] = crate::partition::split::monotone(grown);
@@ -147,7 +147,7 @@ fn sums_that_saturate_do_not_pass_for_upwards() {
     let rule = Basic::new(ApproxDp);
     let deltas = ["(1, 0.3)", "(1, 0.7)", "(1, 0.75)"];
     let parse = |text: &str| rule.start().after(&text.parse().unwrap(), 1);
-    let curve: Curve<Sum<ApproxDp>> = deltas.map(parse).to_vec();
+    let curve: Curve<Sum<ApproxDp>> = deltas.map(parse).into();
     assert!(!bends_up(&curve, &rule.start()));
     let mut splits = Splits::new(MOST_WORK);
     for part in 0..2 {
