@@ -17,6 +17,7 @@ use crate::{
 /// What changes in the list of launches once all have agreed.
 pub(super) struct Listing {
     pub(super) entry: Entry,
+    /// How many launches there were before: one more is not too many.
     pub(super) launched: u64,
 }
 
@@ -44,8 +45,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             return Err(Refused::Halted.boxed());
         }
         let entry = book.launches.entry(demand.bill, Some(self.quota));
-        let launched = launched.checked_add(1);
-        let (Some(entry), Some(launched)) = (entry, launched) else {
+        let (Some(entry), Some(_)) = (entry, launched.checked_add(1)) else {
             return Err(Refused::Full.boxed());
         };
         if self.sequence.is_some() {

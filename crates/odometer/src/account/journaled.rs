@@ -317,11 +317,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         // Dropped in the opposite order: unlocked first.
         let mut next;
         let mut book = lock(&self.busy.book);
-        let launched = self
-            .busy
-            .launched
-            .load(Ordering::Relaxed)
-            .checked_add(count);
+        let before = self.launched();
+        let launched = before.checked_add(count);
         let launched = launched.ok_or_else(|| damaged("too many launches"))?;
         if let Some(quote) = &quote {
             let after = book.spent.after(quote, count, &self.zero);
@@ -331,7 +328,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         }
         let entry = book.launches.entry(bill, None);
         let entry = entry.ok_or_else(|| damaged("too many launches"))?;
-        book.launches.record(entry, bill, count);
+        book.launches.record(entry, bill, before);
         self.busy.launched.store(launched, Ordering::Release);
         Ok(())
     }

@@ -36,12 +36,14 @@ const NEVER: Recent = Recent {
     bill: u32::MAX,
 };
 
-/// Packed, because there may be one for every launch.
+/// A run ends where the next begins, and the last one where all launches do: one more launch of it changes nothing here. Packed,
+/// because there may be one for every launch.
 #[derive(Clone, Copy)]
 #[repr(Rust, packed(4))]
 struct Run {
     bill: u32,
-    count: u64,
+    /// How many launches there were before it.
+    begin: u64,
 }
 
 /// Where the next launch of a bill goes.
@@ -117,23 +119,26 @@ impl<MI: Metric, M: Measure> Launches<MI, M> {
         Some(entry)
     }
 
-    /// Charges launches where [`entry`](Self::entry) said.
+    /// Charges launches where [`entry`](Self::entry) said, after so many others.
     #[inline]
-    pub(crate) fn record(&mut self, entry: Entry, bill: &Bill<MI, M>, count: u64) {
-        match (entry, self.runs.last_mut()) {
-            (Entry::Again, Some(run)) => run.count += count,
-            _ => self.record_other(entry, bill, count),
+    pub(crate) fn record(&mut self, entry: Entry, bill: &Bill<MI, M>, launched: u64) {
+        match entry {
+            Entry::Again => {}
+            Entry::Known(number) => self.begin(number, bill, launched),
+            Entry::New => {
+                let number = self.list(bill);
+                self.begin(number, bill, launched);
+            }
         }
     }
 
     #[inline(never)]
-    fn record_other(&mut self, entry: Entry, bill: &Bill<MI, M>, count: u64) {
+    fn begin(&mut self, number: u32, bill: &Bill<MI, M>, launched: u64) {
         self.last = Some(bill.address());
-        let bill = match entry {
-            Entry::Known(number) => number,
-            Entry::New | Entry::Again => self.list(bill),
-        };
-        self.runs.push(Run { bill, count });
+        self.runs.push(Run {
+            bill: number,
+            begin: launched,
+        });
     }
 
     fn list(&mut self, bill: &Bill<MI, M>) -> u32 {
@@ -172,29 +177,33 @@ impl<MI: Metric, M: Measure> Launches<MI, M> {
         ((hash >> 32) as usize % slots, hash as u32)
     }
 
-    /// The runs after `from`, at most `most` of them.
+    /// The runs after `from`, at most `most` of them, of so many launches.
     pub(crate) fn after(
         &self,
         from: Position,
         most: usize,
+        launched: u64,
     ) -> (impl Iterator<Item = (u32, u64)> + '_, Pages) {
-        let begun = self.runs.get(from.run);
-        let first = from.run + usize::from(begun.is_some_and(|run| run.count == from.within));
-        let runs = self.runs.iter().enumerate().skip(first).take(most);
-        let unread = move |(at, run): (usize, &Run)| {
-            let read = if at == from.run { from.within } else { 0 };
-            (run.bill, run.count - read)
+        let count = move |at: usize| {
+            let end = self.runs.get(at + 1).map_or(launched, |next| next.begin);
+            end - self.runs[at].begin
         };
+        let begun = from.run < self.runs.len();
+        let first = from.run + usize::from(begun && count(from.run) == from.within);
         let end = first.saturating_add(most).min(self.runs.len());
+        let unread = move |at: usize| {
+            let read = if at == from.run { from.within } else { 0 };
+            (self.runs[at].bill, count(at) - read)
+        };
         let to = match end > first {
             true => Position {
                 run: end - 1,
-                within: self.runs[end - 1].count,
+                within: count(end - 1),
             },
             false => from,
         };
         let continues = first == from.run && from.within > 0;
-        (runs.map(unread), Pages { to, continues })
+        ((first..end).map(unread), Pages { to, continues })
     }
 
     pub(crate) fn bill(&self, number: u32) -> &Bill<MI, M> {

@@ -89,7 +89,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         let most = most.min(BATCH);
         let mut listed = Vec::with_capacity(most);
         let book = lock(&self.busy.book);
-        let (runs, pages) = book.launches.after(from, most);
+        let (runs, pages) = book.launches.after(from, most, self.launched());
         listed.extend(runs.map(|(number, count)| {
             let bill = book.launches.bill(number);
             (Arc::clone(bill.description()), count)
@@ -101,7 +101,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     pub(super) fn batch(&self, from: Position, known: impl Fn(u32) -> bool) -> Batch<MI, R::Child> {
         let buffer = Vec::with_capacity(BATCH);
         let book = lock(&self.busy.book);
-        let (runs, pages) = book.launches.after(from, BATCH);
+        let (runs, pages) = book.launches.after(from, BATCH, self.launched());
         let mut batch = Batch {
             runs: buffer,
             unknown: Vec::new(),

@@ -260,14 +260,13 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         } else if let Some(next) = next {
             book.spent.commit(next, listing.is_again());
         }
-        book.launches.record(listing.entry, demand.bill, 1);
+        let launched = listing.launched;
+        book.launches.record(listing.entry, demand.bill, launched);
         if let Some(sequence) = &self.sequence {
             launch.take_turn(sequence);
         }
         // Only changed under the lock.
-        self.busy
-            .launched
-            .store(listing.launched, Ordering::Release);
+        self.busy.launched.store(launched + 1, Ordering::Release);
     }
 }
 
