@@ -98,7 +98,9 @@ pub enum StoreError {
     #[error("the store cannot be read: {0}")]
     Unreadable(Cause),
     /// It does not answer, which says nothing of what is in it: the server or the way to it has failed.
-    #[error("the store does not answer: {0}; try again")]
+    #[error(
+        "the store does not answer, or may not be used as it is: {0}. Try again once that is mended"
+    )]
     Unreachable(Cause),
 }
 

@@ -187,7 +187,7 @@ pub enum JournalError {
     },
     /// The server does not answer, or somebody else writes all the while. Nothing was charged, and nothing ran.
     #[error(
-        "the ledger cannot be reached, so nothing was charged and nothing ran ({reason}): try again"
+        "the ledger cannot be reached, so nothing was charged and nothing ran ({reason}): try again once that is mended"
     )]
     Unreachable {
         /// Why.
