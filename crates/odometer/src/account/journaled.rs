@@ -2,7 +2,7 @@
 //! it was.
 
 use std::{
-    collections::HashMap,
+    collections::hash_map::Entry,
     sync::{Arc, OnceLock},
 };
 
@@ -10,6 +10,7 @@ use measures::{Distance as _, Loss as _, Measure as _, Metric, Tallied};
 use queryable::guarded;
 
 use crate::{
+    account::addresses::AddressMap,
     account::bill::Bill,
     account::settling::Parent,
     account::{Account, Cap},
@@ -257,17 +258,13 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         let Some(journaled) = &self.journaled else {
             return Ok(());
         };
-        let mut bills: HashMap<*const _, Bill<MI, R::Child>> = HashMap::new();
+        let mut bills: AddressMap<usize, Bill<MI, R::Child>> = AddressMap::default();
         for Run { launch, count } in &past.runs {
-            let bill = match bills.get(&Arc::as_ptr(launch)) {
-                Some(bill) => bill.clone(),
-                None => {
-                    let bill = bill_of(journaled, launch)?;
-                    bills.insert(Arc::as_ptr(launch), bill.clone());
-                    bill
-                }
+            let bill = match bills.entry(Arc::as_ptr(launch).addr()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(vacant) => vacant.insert(bill_of(journaled, launch)?),
             };
-            self.restore_run(&bill, *count)?;
+            self.restore_run(bill, *count)?;
         }
         if past.halted {
             self.halt();

@@ -31,7 +31,7 @@ use std::{collections::VecDeque, sync::Arc};
 use measures::{ChildLoss, Interleaving, Loss as _, Metric, Rule, Tallied, Total, TotalLoss};
 use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 
-pub(crate) use self::tallies::Cap;
+pub(crate) use self::{addresses::AddressMap, tallies::Cap};
 use self::{
     bill::{Asked, PartQuote, Quote, Step},
     journaled::{Journaled, Told},

@@ -10,6 +10,7 @@
 mod books;
 mod budget;
 mod checksum;
+mod index;
 mod memory;
 mod news;
 mod path;

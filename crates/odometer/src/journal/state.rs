@@ -1,10 +1,7 @@
 //! What a journal's records amount to: every place with its terms, and what was charged to it. Replaying is applying them in
 //! order; admission is not asked again, and nothing is computed again.
 
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,6 +9,7 @@ use thiserror::Error;
 use crate::{
     journal::{
         JournalError, Opening, Path, Place, Posted, Record, Segment, Terms,
+        index::{Index, Launch},
         record::{AccountTerms, Settlement, Step},
         terms::difference,
     },
@@ -37,16 +35,20 @@ struct Known {
 }
 
 /// What was charged to one place: different launches, and runs of them in order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Plain", into = "Plain")]
 struct Charged {
     /// Their numbers.
-    index: HashMap<Arc<Launch>, usize>,
+    index: Index,
     launches: Vec<Arc<Launch>>,
     runs: Vec<(usize, u64)>,
 }
 
-type Launch = (Description, Posted);
+impl PartialEq for Charged {
+    fn eq(&self, other: &Self) -> bool {
+        self.launches == other.launches && self.runs == other.runs
+    }
+}
 
 /// The serialized form.
 #[derive(Serialize, Deserialize)]
@@ -314,14 +316,10 @@ impl Charged {
     }
 
     fn add_other(&mut self, launch: Arc<Launch>, count: u64) {
-        let next = self.launches.len();
-        let number = match self.index.entry(launch) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(vacant) => {
-                self.launches.push(Arc::clone(vacant.key()));
-                *vacant.insert(next)
-            }
-        };
+        let (number, is_new) = self.index.number(Arc::clone(&launch));
+        if is_new {
+            self.launches.push(launch);
+        }
         self.runs.push((number, count));
     }
 }
@@ -338,9 +336,9 @@ impl TryFrom<Plain> for Charged {
 
     fn try_from(Plain { launches, runs }: Plain) -> Result<Self, Invalid> {
         let launches: Vec<Arc<Launch>> = launches.into_iter().map(Arc::new).collect();
-        let index: HashMap<_, _> = launches.iter().cloned().zip(0..).collect();
-        if index.len() != launches.len() || runs.iter().any(|(launch, _)| *launch >= launches.len())
-        {
+        let mut index = Index::default();
+        let different = (launches.iter()).all(|launch| index.number(Arc::clone(launch)).1);
+        if !different || runs.iter().any(|(launch, _)| *launch >= launches.len()) {
             return Err(invalid("its launches do not fit together"));
         }
         Ok(Self {
