@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dashu_base::BitTest;
+use dashu_base::{BitTest, Inverse};
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 use exact::{Exact, Round, interval::Interval};
@@ -28,7 +28,7 @@ pub(crate) enum Decay {
 impl Decay {
     /// `e^(−1/scale)`.
     pub(super) fn of_scale(scale: impl Parameter) -> Result<Self, BuildError> {
-        let rate = RBig::ONE / positive("the scale", scale)?;
+        let rate = positive("the scale", scale)?.inv();
         Ok(Self::Exp { rate })
     }
 

@@ -17,7 +17,7 @@ use super::{
     enumeration::{Enumeration, Filled, delegates_to_enumeration, outwards},
     fraction::Fraction,
     limits::PRODUCT_BITS,
-    real::{UniformReal, complement, exp_neg, lower, probability},
+    real::{UniformReal, complement, div_ceil, exp_neg, lower, probability, quotient},
     table::{Boundary, LazyTable},
     thinning::Thinning,
     width::{Width, below, below_big},
@@ -31,6 +31,8 @@ use crate::{
 const BUCKETS: u32 = 16;
 /// The largest radius that is enumerated unless asked for.
 const DEFAULT_RADIUS: u64 = 1024;
+/// About as many buckets as a table has for large scales.
+const USUAL: usize = 256;
 /// Digits of an enumerated probability.
 const ENUMERATED_BITS: usize = 128;
 
@@ -66,11 +68,11 @@ impl DiscreteGaussian {
     /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`].
     pub fn new(variance: impl Parameter) -> Result<Self, BuildError> {
         let variance = positive_up_to(PRODUCT_BITS, "the variance", variance)?;
-        let rate = RBig::ONE / (&variance * RBig::from(2u8));
-        let buckets = RBig::from(BUCKETS * BUCKETS);
-        let width = (&variance / buckets).floor().unsigned_abs().sqrt();
+        let (above, below) = quotient(&variance);
+        let rate = RBig::from_parts(below.clone().into(), UBig::from(2u8) * &above);
+        let width = (&above / (UBig::from(BUCKETS * BUCKETS) * below)).sqrt();
         let width = Width::new(width.max(UBig::ONE));
-        let sigma = variance.ceil().unsigned_abs().sqrt() + UBig::ONE;
+        let sigma = div_ceil(above, below).sqrt() + UBig::ONE;
         let radius = u64::try_from(sigma).map_or(DEFAULT_RADIUS, |s| s.saturating_mul(8));
         let noise = Self {
             variance,
@@ -100,7 +102,7 @@ impl DiscreteGaussian {
     /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`].
     pub fn with_scale(scale: impl Parameter) -> Result<Self, BuildError> {
         let scale = positive("the scale", scale)?;
-        Self::new(&scale * &scale)
+        Self::new(scale.sqr())
     }
 
     /// Enumerates the outcomes from `−radius` to `radius`; sampling is not affected.
@@ -155,7 +157,7 @@ impl DiscreteGaussian {
         &self.rate * RBig::from(&width * &width)
     }
 
-    /// Cumulative probabilities of the buckets to 56 digits.
+    /// Cumulative probabilities of the buckets to about 54 digits.
     fn machine_boundaries(&self) -> Vec<Boundary> {
         let rate = self.bucket_rate();
         let exact = || Fraction::new(&exp_neg(&rate, 72));
@@ -164,7 +166,9 @@ impl DiscreteGaussian {
         };
         let square = step.mul(step);
         let start = 1u128 << if self.has_narrow_buckets() { 63 } else { 64 };
-        let (mut sums, mut lo, mut hi, mut weight) = (vec![(start, start)], start, start, step);
+        let mut sums = Vec::with_capacity(USUAL);
+        sums.push((start, start));
+        let (mut lo, mut hi, mut weight) = (start, start, step);
         while weight.hi >= 1 << 10 {
             lo += u128::from(weight.lo);
             hi += u128::from(weight.hi);
@@ -174,9 +178,12 @@ impl DiscreteGaussian {
         }
         // The weights that follow fall faster than a geometric series with this ratio.
         hi += u128::from(weight.hi) * (1 << 64) / u128::from(step.hi.wrapping_neg().max(1)) + 1;
+        // Nothing is divided by less than itself, but for what the bounds are apart: without ten digits, its products with the
+        // inverses are hardly above 2^117.
+        let (inverse_lo, inverse_hi) = ((1 << 127) / hi, (1u128 << 127).div_ceil(lo));
         let boundary = |(below, above): (u128, u128)| Boundary {
-            lo: (((below << 56) / hi) as u64) << 8,
-            hi: ((((above << 56) / lo) as u64).min((1 << 56) - 1) << 8) | 0xff,
+            lo: (((below >> 10) * inverse_lo) >> 53) as u64,
+            hi: u64::try_from((((above >> 10) + 1) * inverse_hi) >> 53).unwrap_or(u64::MAX),
         };
         sums.into_iter().map(boundary).collect()
     }
@@ -325,5 +332,37 @@ impl Series {
     /// A part of the sum as a fraction of it.
     fn share(&self, part: &Interval) -> Interval {
         part.div(&self.total).unwrap_or_else(probability)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use exact::Round;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Each boundary in words encloses the true one, and is close.
+        #[test]
+        fn words_enclose_the_boundaries(
+            n in 1u64..1 << 40,
+            d in prop_oneof![Just(1u64), 1u64..1 << 30],
+            width in prop_oneof![Just(None), (1u64..50).prop_map(Some)],
+        ) {
+            let mut noise = DiscreteGaussian::new(RBig::from_parts(n.into(), d.into())).unwrap();
+            if let Some(width) = width.filter(|_| n / d < 10_000) {
+                noise = noise.with_width(Width::Small(width));
+            }
+            let exactly = noise.boundaries(100);
+            for (words, truth) in noise.machine_boundaries().iter().zip(&exactly) {
+                let word = |end: &Float, round| UBig::try_from(end.scaled(64, round)).unwrap();
+                prop_assert!(UBig::from(words.lo) <= word(&truth.lo, Round::Down));
+                prop_assert!(word(&truth.hi, Round::Down) <= UBig::from(words.hi));
+                prop_assert!(words.hi - words.lo < 1 << 20);
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ use rand_core::Rng;
 use super::{
     decay::Decay,
     enumeration::{Enumeration, Filled, delegates_to_enumeration},
-    real::{complement, lower},
+    real::{complement, div_ceil, lower, quotient},
     steps::{Magnitude, Steps},
 };
 use crate::{error::BuildError, parameter::Parameter};
@@ -20,9 +20,10 @@ use crate::{error::BuildError, parameter::Parameter};
 const DEFAULT_RADIUS: u64 = 1024;
 
 /// How far to enumerate unless told: to a tail of 2^-40, if that is not too far.
-pub(super) fn default_radius(decay: &Decay) -> u32 {
-    let far = RBig::from(28u8) / decay.rate().1;
-    u64::try_from(far.ceil()).map_or(DEFAULT_RADIUS, |far| far.clamp(1, DEFAULT_RADIUS)) as u32
+pub(super) fn default_radius(steps: &Steps) -> u32 {
+    let (above, below) = quotient(&steps.rate.1);
+    let far = div_ceil(UBig::from(28u8) * below, &above);
+    u64::try_from(far).map_or(DEFAULT_RADIUS, |far| far.clamp(1, DEFAULT_RADIUS)) as u32
 }
 
 /// The number of failures before a success: `P(m) = (1−q)·q^m` for `m ≥ 0`.
@@ -58,10 +59,10 @@ impl Geometric {
     }
 
     fn from_decay(decay: Decay) -> Self {
-        let outcomes = default_radius(&decay) as usize + 1;
+        let steps = Steps::new(decay, false);
         Self {
-            steps: Steps::new(decay, false),
-            enumeration: Enumeration::new(outcomes),
+            enumeration: Enumeration::new(default_radius(&steps) as usize + 1),
+            steps,
         }
     }
 

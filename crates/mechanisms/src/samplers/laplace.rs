@@ -56,10 +56,10 @@ impl DiscreteLaplace {
     }
 
     fn from_decay(decay: Decay) -> Self {
-        let radius = default_radius(&decay);
+        let steps = Steps::new(decay, true);
         Self {
-            steps: Steps::new(decay, true),
-            enumeration: Enumeration::new(2 * radius as usize + 1),
+            enumeration: Enumeration::new(2 * default_radius(&steps) as usize + 1),
+            steps,
         }
     }
 

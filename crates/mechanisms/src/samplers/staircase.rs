@@ -73,9 +73,10 @@ impl Staircase {
             let expected = "at least 1 and at most the width";
             return Err(BuildError::out_of_range("the step", expected, step));
         }
-        let radius = u64::from(default_radius(&decay)).saturating_mul(width);
+        let steps = Steps::new(decay, false);
+        let radius = u64::from(default_radius(&steps)).saturating_mul(width);
         Ok(Self {
-            steps: Steps::new(decay, false),
+            steps,
             width,
             step,
             enumeration: Enumeration::new(2 * radius.min(1024) as usize + 1),

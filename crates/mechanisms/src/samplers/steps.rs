@@ -4,7 +4,6 @@
 //! probability `q^r`. A sign shares the table: it is biased and independent of `m`, so that with `−` standing for
 //! `−(m+1)` the law is symmetric, and zero comes out right without redraws.
 
-use dashu_base::UnsignedAbs;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 use exact::interval::Interval;
@@ -13,7 +12,7 @@ use rand_core::Rng;
 use super::{
     decay::Decay,
     fraction::Fraction,
-    real::{UniformReal, complement, probability},
+    real::{UniformReal, complement, div_ceil, probability, quotient},
     table::{Boundary, LazyTable},
     thinning::Thinning,
     width::{Width, below, below_big},
@@ -41,8 +40,9 @@ pub(super) struct Steps {
 impl Steps {
     pub(super) fn new(decay: Decay, signed: bool) -> Self {
         let rate = decay.rate();
-        let width = (RBig::ONE / (&rate.1 * RBig::from(BUCKETS))).ceil();
-        let width = Width::new(width.unsigned_abs().max(UBig::ONE));
+        let (above, below) = quotient(&rate.1);
+        let width = div_ceil(below.clone(), &(above * UBig::from(BUCKETS)));
+        let width = Width::new(width.max(UBig::ONE));
         Self::with_width(decay, rate, signed, width)
     }
 

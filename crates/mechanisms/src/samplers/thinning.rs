@@ -9,7 +9,7 @@ use dashu_ratio::RBig;
 use exact::interval::Interval;
 use rand_core::Rng;
 
-use super::real::UniformReal;
+use super::real::{UniformReal, div_ceil, quotient};
 
 /// Decides with probability `e^−(count·rate)`, where `count·rate < 1/2`.
 #[derive(Clone, Debug)]
@@ -29,8 +29,12 @@ impl Thinning {
         let scale = u32::try_from(61 + size)
             .ok()
             .filter(|s| (64..=190).contains(s))?;
-        let unit = RBig::from(UBig::ONE << scale as usize);
-        let (lo, hi) = ((rate_lo * &unit).floor(), (rate_hi * &unit).ceil());
+        let units = |rate| {
+            let (above, below) = quotient(rate);
+            (above << scale as usize, below)
+        };
+        let (lo, hi) = (units(rate_lo), units(rate_hi));
+        let (lo, hi) = (lo.0 / lo.1, div_ceil(hi.0, hi.1));
         Some(Self {
             lo: u64::try_from(lo).ok()?,
             hi: u64::try_from(hi).ok().filter(|&hi| hi < 1 << 63)?,
