@@ -2,13 +2,15 @@
 
 use std::{
     hint::black_box,
+    sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
 
 use crate::{
     measure::{Contestant, Effort, compare, print_table, resident},
-    ours, theirs,
+    ours::{self, expect},
+    theirs,
 };
 
 /// Measures, and prints the table and the bar.
@@ -16,9 +18,10 @@ pub fn run(effort: Effort) {
     // First, before long lists were freed: what an allocator keeps for later counts as resident.
     let bytes = bytes_per_child(effort);
     let three = levels(effort);
-    let (threads, null_threads) = two_threads(effort);
+    let [threads, null_threads, lock_threads] = two_threads(effort);
     println!(
-        "bar: threads2={threads:.2} null_threads2={null_threads:.2} three_ns={three:.0} bytes_per_child={bytes:.1}"
+        "bar: threads2={threads:.2} null_threads2={null_threads:.2} lock_threads2={lock_threads:.2} three_ns={three:.0} \
+         bytes_per_child={bytes:.1}"
     );
 }
 
@@ -55,8 +58,9 @@ fn levels(effort: Effort) -> f64 {
 }
 
 /// How much faster two threads are than one, in two sessions under one filter: when each mechanism takes 1 µs, and when it
-/// takes nothing.
-fn two_threads(effort: Effort) -> (f64, f64) {
+/// takes nothing; and when there is nothing but one lock, and as much other work as such a launch is. That is what the machine
+/// allows whoever shares one account.
+fn two_threads(effort: Effort) -> [f64; 3] {
     let (rounds, launches) = match effort {
         Effort::Full => (100, 3_000),
         Effort::Quick => (20, 3_000),
@@ -66,22 +70,30 @@ fn two_threads(effort: Effort) -> (f64, f64) {
         while start.elapsed() < Duration::from_micros(1) {}
     });
     let null = ours::null();
-    let (mut one, mut two, mut null_one, mut null_two) =
-        (f64::INFINITY, f64::INFINITY, f64::INFINITY, f64::INFINITY);
+    let mut best = [[f64::INFINITY; 2]; 3];
     for _ in 0..rounds {
-        one = one.min(per_launch(&busy, 1, launches));
-        two = two.min(per_launch(&busy, 2, launches));
-        null_one = null_one.min(per_launch(&null, 1, launches * 10));
-        null_two = null_two.min(per_launch(&null, 2, launches * 10));
+        for (at, threads) in [1, 2].into_iter().enumerate() {
+            let keep = |row: &mut [f64; 2], taken: f64| row[at] = row[at].min(taken);
+            keep(&mut best[0], per_launch(&busy, threads, launches));
+            keep(&mut best[1], per_launch(&null, threads, launches * 10));
+        }
+    }
+    let steps = steps_within(best[1][0]);
+    for _ in 0..rounds {
+        for (at, threads) in [1, 2].into_iter().enumerate() {
+            best[2][at] = best[2][at].min(per_lock(steps, threads, launches * 10));
+        }
     }
     println!(
         "\n{:<32}{:>12}{:>12}{:>12}",
         "throughput, launches per µs", "one thread", "two", "ratio"
     );
-    for (name, one, two) in [
-        ("mechanisms of 1 µs", one, two),
-        ("null mechanisms", null_one, null_two),
-    ] {
+    let names = [
+        "mechanisms of 1 µs",
+        "null mechanisms",
+        "a lock and as much other work",
+    ];
+    for (name, [one, two]) in names.into_iter().zip(best) {
         println!(
             "{name:<32}{:>12.2}{:>12.2}{:>12.2}",
             1e3 / one,
@@ -89,7 +101,40 @@ fn two_threads(effort: Effort) -> (f64, f64) {
             one / two
         );
     }
-    (one / two, null_one / null_two)
+    best.map(|[one, two]| one / two)
+}
+
+/// How many steps of work take so many nanoseconds.
+fn steps_within(nanoseconds: f64) -> usize {
+    const MANY: usize = 10_000;
+    let once = || {
+        let start = Instant::now();
+        black_box(work(MANY));
+        start.elapsed().as_nanos() as f64 / MANY as f64
+    };
+    let step = (0..20).map(|_| once()).fold(f64::INFINITY, f64::min);
+    (nanoseconds / step) as usize
+}
+
+fn work(steps: usize) -> u64 {
+    (0..steps).fold(1, |x, _| black_box(x * 3 % 7))
+}
+
+/// Nanoseconds for some work and an addition under one lock, over all threads.
+fn per_lock(steps: usize, threads: usize, times: usize) -> f64 {
+    let sum = Mutex::new(0);
+    let start = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                for _ in 0..times {
+                    let done = work(steps);
+                    *expect(sum.lock()) += done;
+                }
+            });
+        }
+    });
+    start.elapsed().as_nanos() as f64 / (threads * times) as f64
 }
 
 /// Nanoseconds per launch over all threads.
