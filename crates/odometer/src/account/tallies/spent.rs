@@ -147,7 +147,9 @@ impl<T: Tally> Spent<T> {
     #[inline(always)]
     pub(crate) fn commit(&mut self, next: &mut Next<T>, again: bool) {
         self.tallies.commit(&mut next.pending);
-        mem::swap(&mut self.each, &mut next.each);
+        if self.each.is_some() {
+            mem::swap(&mut self.each, &mut next.each);
+        }
         self.left = 0;
         self.counted = 0;
         self.row = if again { MOST.min(self.row + 1) } else { 0 };
