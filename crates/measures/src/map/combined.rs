@@ -4,8 +4,9 @@ use super::{Evaluate, FormOf, MAX_LINKS, PrivacyMap};
 use crate::metric::{CountsRecords, Number};
 use crate::{
     Additive, Conversion, Form, GroupPrivacy, Loss as _, MapError, Measure, Metric, Name,
-    RuleError, times,
+    RuleError, Scale, times,
 };
+use exact::Exact;
 use std::any::Any;
 
 /// What a combinator makes of other maps.
@@ -86,6 +87,22 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     pub fn convert<C: Conversion<From = M>>(&self, conversion: C) -> PrivacyMap<MI, C::To> {
         let (measure, inner) = (conversion.to(), self.clone());
         PrivacyMap::combined(measure, self.0.links, Converted { inner, conversion })
+    }
+}
+
+impl<MI: Metric, M: Measure<Loss: Scale>> PrivacyMap<MI, M> {
+    /// The map of what costs `n` times as much at every distance. Exact, for the losses of this crate.
+    ///
+    /// ```
+    /// use odometry::measures::{PrivacyMap, PureDp};
+    /// let tenth = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// assert_eq!(tenth.loss_times(3).loss(&2)?, "0.6".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn loss_times(&self, n: u32) -> Self {
+        let (measure, inner) = (self.measure().clone(), self.clone());
+        let times = Exact::from(n);
+        Self::combined(measure, self.0.links, LossTimes { inner, times })
     }
 }
 
@@ -204,6 +221,34 @@ impl<MI: CountsRecords, M: GroupPrivacy> Combined<MI, M> for Group<MI, M> {
         }
         let one = self.0.loss(&1);
         one.map_or(Form::Function, |one| self.0.measure().group_form(one))
+    }
+}
+
+struct LossTimes<MI: Metric, M: Measure> {
+    inner: PrivacyMap<MI, M>,
+    times: Exact,
+}
+
+impl<MI: Metric, M: Measure<Loss: Scale>> Combined<MI, M> for LossTimes<MI, M> {
+    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+        let loss = self.inner.loss(d_in)?;
+        let times = loss.in_ratio(&self.times, &Exact::ONE);
+        Ok(times.unwrap_or_else(|| loss.scaled(&self.times)))
+    }
+
+    fn form(&self) -> FormOf<MI, M> {
+        let (times, over) = (self.times.clone(), Exact::ONE);
+        if self
+            .inner
+            .measure()
+            .zero()
+            .in_ratio(&times, &over)
+            .is_none()
+        {
+            return Form::Function;
+        }
+        let of = Box::new(self.inner.form().clone());
+        Form::Ratio { times, over, of }.within_limits()
     }
 }
 
