@@ -71,7 +71,8 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
         })
     }
 
-    /// What the map of a vector is that changes by at most `d_in` times `one`, if it is more than a function.
+    /// What the map of a vector is that changes by at most `d_in` times `one`, if it is more than a function. It must give what
+    /// [`loss`](Self::loss) gives, and may give more where that would be rounded more than once.
     fn form<D>(&self, one: &Change) -> Form<D, <Self::Measure as Measure>::Loss> {
         let _ = one;
         Form::Function
@@ -91,8 +92,19 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
         &self,
         one: Change,
     ) -> PrivacyMap<MI, Self::Measure> {
-        PrivacyMap::of_form(self.measure(), self.form(&one))
-            .unwrap_or_else(|| self.map(move |d_in: &MI::Distance| one.times(&d_in.number())))
+        self.map_within(&one.clone(), move |d_in: &MI::Distance| {
+            one.times(&d_in.number())
+        })
+    }
+
+    /// The privacy map of a vector that changes by at most `change(d_in)`, of which both norms are those of `d_in` times `one`: with a
+    /// [form](Self::form), where there is one.
+    fn map_within<MI: Metric>(
+        &self,
+        one: &Change,
+        change: impl Fn(&MI::Distance) -> Change + Send + Sync + 'static,
+    ) -> PrivacyMap<MI, Self::Measure> {
+        PrivacyMap::of_form(self.measure(), self.form(one)).unwrap_or_else(|| self.map(change))
     }
 }
 
@@ -109,8 +121,8 @@ impl Noise for DiscreteLaplace {
     }
 
     fn form<D>(&self, one: &Change) -> Form<D, Epsilon> {
-        let exact = exact_product(&one.l1, self.rate());
-        exact.map_or(Form::Function, |loss| Form::Linear(Epsilon::new(loss)))
+        let linear = |at_one| Form::Linear(Epsilon::new(at_one));
+        form_of_product(&one.l1, self.rate(), linear)
     }
 
     /// Of one coordinate, its own: every `P(Y ≥ k) − γ·P(Y ≥ k + d)` grows with `d`, and the largest of them is δ.
@@ -155,10 +167,26 @@ fn product(change: &Exact, rate: &RBig) -> Exact {
         .unwrap_or(Exact::INFINITY)
 }
 
-/// The product, if nothing has to be rounded: then its multiples are what they would be rounded to.
-fn exact_product(change: &Exact, rate: &RBig) -> Option<Exact> {
-    let product = product(change, rate);
-    (product.to_rational()? == change.to_rational()? * rate).then_some(product)
+/// The form of the product at every distance, rounded up once: of the product at one if nothing is rounded there, and otherwise of the
+/// change, times the rate.
+fn form_of_product<D, L>(
+    change: &Exact,
+    rate: &RBig,
+    per_unit: impl Fn(Exact) -> Form<D, L>,
+) -> Form<D, L> {
+    let form = || {
+        let at_one = product(change, rate);
+        if at_one.to_rational()? == change.to_rational()? * rate {
+            return Some(per_unit(at_one));
+        }
+        let whole = |number: RBig| Exact::from_rational(&number, Round::Up).ok();
+        Some(Form::Ratio {
+            times: whole(rate.numerator().clone().into())?,
+            over: whole(rate.denominator().clone().into())?,
+            of: Box::new(per_unit(change.clone())),
+        })
+    };
+    form().unwrap_or(Form::Function)
 }
 
 /// How much the one coordinate that changes does, as a whole number; `None` where several may.
@@ -181,8 +209,8 @@ impl Noise for DiscreteGaussian {
     }
 
     fn form<D>(&self, one: &Change) -> Form<D, Rho> {
-        let exact = exact_product(&one.l2_squared, self.rate());
-        exact.map_or(Form::Function, |loss| Form::Quadratic(Rho::new(loss)))
+        let quadratic = |at_one| Form::Quadratic(Rho::new(at_one));
+        form_of_product(&one.l2_squared, self.rate(), quadratic)
     }
 
     /// Of one coordinate, its own, as for [`DiscreteLaplace`].
