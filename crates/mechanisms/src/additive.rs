@@ -87,11 +87,7 @@ pub trait VectorMetric: Metric<Distance = Exact> {
     /// How much vectors differ per unit of distance: infinitely in a norm that does not grow in proportion to it, which is right for
     /// every metric (the default). Noise on what does has a [form](measures::Form).
     fn per_unit() -> Change {
-        Change {
-            l1: Exact::INFINITY,
-            l2_squared: Exact::INFINITY,
-            one_coordinate: false,
-        }
+        Change::one(&Exact::INFINITY).in_several()
     }
 }
 
@@ -103,7 +99,7 @@ impl VectorMetric for measures::L1Distance {
     }
 
     fn per_unit() -> Change {
-        several_coordinates(Change::summing_to(&Exact::ONE))
+        Change::one(&Exact::ONE).in_several()
     }
 }
 
@@ -122,16 +118,8 @@ impl VectorMetric for measures::L2Distance {
     fn per_unit() -> Change {
         Change {
             l1: Exact::INFINITY,
-            ..several_coordinates(Change::one(&Exact::ONE))
+            ..Change::one(&Exact::ONE).in_several()
         }
-    }
-}
-
-/// The same, of which it is not known that one coordinate changes: at larger distances several may.
-fn several_coordinates(change: Change) -> Change {
-    Change {
-        one_coordinate: false,
-        ..change
     }
 }
 
@@ -365,7 +353,7 @@ where
         return Err(BuildError::Empty { what: "the bins" });
     }
     let change_at = |d_in: &u32| histogram_change::<S::Metric>(*d_in);
-    let one = several_coordinates(histogram_change::<S::Metric>(1));
+    let one = histogram_change::<S::Metric>(1).in_several();
     let map = noise.map_within(&one, change_at);
     let drawn = noise.clone();
     let measurement = Measurement::new("histogram", space, map, move |data, scope| {

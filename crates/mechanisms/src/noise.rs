@@ -1,8 +1,10 @@
 //! What additive noise has to tell about itself: its law, and what it makes of a change of the numbers it is added to.
 
 mod change;
+mod product;
 
 pub use change::Change;
+use product::{form_of_product, product};
 
 use accountant::{Mechanism, PairMap};
 use dashu_int::IBig;
@@ -157,36 +159,6 @@ impl Noise for Staircase {
     fn parameters(&self) -> Vec<(&'static str, String)> {
         self.parameters()
     }
-}
-
-/// The product, rounded up once. Infinity where there is no bound.
-fn product(change: &Exact, rate: &RBig) -> Exact {
-    let product = change.to_rational().map(|change| change * rate);
-    product
-        .and_then(|product| Exact::from_rational(&product, Round::Up).ok())
-        .unwrap_or(Exact::INFINITY)
-}
-
-/// The form of the product at every distance, rounded up once: of the product at one if nothing is rounded there, and otherwise of the
-/// change, times the rate.
-fn form_of_product<D, L>(
-    change: &Exact,
-    rate: &RBig,
-    per_unit: impl Fn(Exact) -> Form<D, L>,
-) -> Form<D, L> {
-    let form = || {
-        let at_one = product(change, rate);
-        if at_one.to_rational()? == change.to_rational()? * rate {
-            return Some(per_unit(at_one));
-        }
-        let whole = |number: RBig| Exact::from_rational(&number, Round::Up).ok();
-        Some(Form::Ratio {
-            times: whole(rate.numerator().clone().into())?,
-            over: whole(rate.denominator().clone().into())?,
-            of: Box::new(per_unit(change.clone())),
-        })
-    };
-    form().unwrap_or(Form::Function)
 }
 
 /// How much the one coordinate that changes does, as a whole number; `None` where several may.

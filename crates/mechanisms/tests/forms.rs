@@ -1,5 +1,6 @@
 //! What is written down of a mechanism on a ledger says all of it, at every distance: what it cost before a restart it costs after.
 
+use dashu_int::UBig;
 use dashu_ratio::RBig;
 use exact::Exact;
 use measures::{
@@ -248,6 +249,20 @@ proptest! {
         let loss = noise.loss(&at_distance);
         prop_assert_eq!(&again(&map).loss(&distance).unwrap(), &loss);
         prop_assert_eq!(map.loss(&distance).unwrap(), loss);
+    }
+
+    /// The same for rates that are decimals, short and long.
+    #[test]
+    fn noise_of_decimal_rates_is_its_form(m in 1u128..1 << 100, shift in 0u32..100, places in 0usize..30, by in 1u64..1 << 30, distance in any::<u32>()) {
+        let rate = RBig::from_parts(((m >> shift) + 1).into(), UBig::from(10u8).pow(places));
+        let one = Change::repeated(&Exact::from(by), 2);
+        let at_distance = one.times(&Exact::from(distance));
+        let noise = DiscreteLaplace::new(RBig::ONE / &rate).unwrap();
+        let map = noise.map_per_unit::<SymmetricDistance>(one.clone());
+        prop_assert_eq!(again(&map).loss(&distance).unwrap(), noise.loss(&at_distance));
+        let noise = DiscreteGaussian::new(RBig::ONE / rate).unwrap();
+        let map = noise.map_per_unit::<SymmetricDistance>(one);
+        prop_assert_eq!(again(&map).loss(&distance).unwrap(), noise.loss(&at_distance));
     }
 
     /// The same for distances that are no whole numbers.

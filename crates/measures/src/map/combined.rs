@@ -238,13 +238,8 @@ impl<MI: Metric, M: Measure<Loss: Scale>> Combined<MI, M> for LossTimes<MI, M> {
 
     fn form(&self) -> FormOf<MI, M> {
         let (times, over) = (self.times.clone(), Exact::ONE);
-        if self
-            .inner
-            .measure()
-            .zero()
-            .in_ratio(&times, &over)
-            .is_none()
-        {
+        let zero = self.inner.measure().zero();
+        if zero.in_ratio(&times, &over).is_none() {
             return Form::Function;
         }
         let of = Box::new(self.inner.form().clone());

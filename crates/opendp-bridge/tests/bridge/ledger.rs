@@ -66,13 +66,12 @@ fn mine(each: u32) -> OpendpMeasure<LargestAndSum> {
 
 type Coin<MO> = TheirMeasurement<AtomDomain<bool>, DiscreteDistance, MO, bool>;
 
-fn noop<MO: TheirMeasure<Distance: Clone + Send + Sync>>(
+fn noop<MO>(
     measure: MO,
     loss: MO::Distance,
 ) -> impl Fn() -> Fallible<Coin<MO>> + Send + Sync + 'static
 where
-    MO: Send + Sync + 'static,
-    MO::Distance: 'static,
+    MO: TheirMeasure<Distance: Clone + Send + Sync + 'static> + Send + Sync + 'static,
 {
     move || {
         let loss = loss.clone();
