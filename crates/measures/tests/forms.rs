@@ -478,6 +478,24 @@ fn multiples_of_losses_survive() {
     assert_eq!(*closure.loss_times(3).form(), Form::Function);
 }
 
+#[test]
+fn a_function_is_known_as_a_form_if_the_measure_has_it() {
+    let known = |form: fn() -> Form<u32, Rho>| {
+        let squares = |d_in: &u32| Ok(Rho::new(Exact::from(*d_in).pow(2, Round::Up)));
+        Map::known_as(Zcdp, squares, form)
+    };
+    survives(&known(|| Form::Quadratic(Rho::new(Exact::ONE))), &FAR);
+    for form in [
+        || Form::Linear(Rho::new(Exact::ONE)),
+        || Form::Function,
+        || Form::Sum(vec![Form::Quadratic(Rho::ZERO); MAX_FORM]),
+    ] {
+        let map = known(form);
+        assert_eq!(*map.form(), Form::Function);
+        assert_eq!(map.loss(&3), Ok("9".parse().unwrap()));
+    }
+}
+
 /// Nobody writes these, and whoever reads them gets no map.
 #[test]
 fn senseless_ratios_are_no_maps() {

@@ -106,7 +106,9 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
         one: &Change,
         change: impl Fn(&MI::Distance) -> Change + Send + Sync + 'static,
     ) -> PrivacyMap<MI, Self::Measure> {
-        PrivacyMap::of_form(self.measure(), self.form(one)).unwrap_or_else(|| self.map(change))
+        let (noise, known, one) = (self.clone(), self.clone(), one.clone());
+        let loss = move |d_in: &MI::Distance| Ok::<_, MapError>(noise.loss(&change(d_in)));
+        PrivacyMap::known_as(self.measure(), loss, move || known.form(&one))
     }
 }
 

@@ -30,6 +30,30 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         )
     }
 
+    /// The map that a function computes, and that is data as well: `form` says what, once somebody wants to write it down. Whoever
+    /// calls it vouches that the form gives what the function gives, or more. A form that the measure does not have is none.
+    ///
+    /// ```
+    /// use odometry::measures::{Epsilon, Form, PrivacyMap, PureDp, SymmetricDistance};
+    /// let twice = |d: &u32| Ok(Epsilon::new((2 * u64::from(*d)).into()));
+    /// let map = PrivacyMap::<SymmetricDistance, _>::known_as(PureDp, twice, || Form::Linear(Epsilon::new(2u32.into())));
+    /// assert_eq!(map.loss(&3)?, "6".parse()?);
+    /// assert_eq!(*map.form(), Form::Linear("2".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn known_as(
+        measure: M,
+        function: impl Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
+        form: impl Fn() -> Form<MI::Distance, M::Loss> + Send + Sync + 'static,
+    ) -> Self {
+        let known = Known {
+            measure: measure.clone(),
+            function,
+            form,
+        };
+        Self::linked(measure, 0, Evaluate::Combined(Box::new(known)))
+    }
+
     /// This map after a transformation of the inputs that is stable: inputs at distance `d` become inputs at distance
     /// at most `stability(d)`. Exact; the transformation's author vouches for the stability map. Where it is a multiple of the
     /// distance, [`after_times`](Self::after_times) keeps the form.
@@ -141,6 +165,30 @@ impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
     /// ```
     pub fn group(&self) -> Self {
         Self::combined(self.measure().clone(), self.0.links, Group(self.clone()))
+    }
+}
+
+struct Known<M, F, G> {
+    measure: M,
+    function: F,
+    form: G,
+}
+
+impl<MI, M, F, G> Combined<MI, M> for Known<M, F, G>
+where
+    MI: Metric,
+    M: Measure,
+    F: Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync,
+    G: Fn() -> FormOf<MI, M> + Send + Sync,
+{
+    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+        (self.function)(d_in)
+    }
+
+    fn form(&self) -> FormOf<MI, M> {
+        // A linear form in zCDP would say too little.
+        let map = PrivacyMap::<MI, M>::of_form(self.measure.clone(), (self.form)());
+        map.map_or(Form::Function, |map| map.form().clone())
     }
 }
 
