@@ -46,6 +46,15 @@ pub enum Form<D, L> {
         /// The form in the other measure.
         from: Box<Form<String, String>>,
     },
+    /// The losses of this form, so many times, divided by so much: rounded up once, so that a third of three is one.
+    Ratio {
+        /// What they are multiplied by.
+        times: Exact,
+        /// What they are divided by.
+        over: Exact,
+        /// The form.
+        of: Box<Self>,
+    },
 }
 
 impl<D, L> Form<D, L> {
@@ -82,6 +91,11 @@ impl<D, L> Form<D, L> {
                 by: by.clone(),
                 from: from.clone(),
             },
+            Self::Ratio { times, over, of } => Form::Ratio {
+                times: times.clone(),
+                over: over.clone(),
+                of: Box::new(of.mapped(distance, loss)?),
+            },
         })
     }
 
@@ -90,28 +104,33 @@ impl<D, L> Form<D, L> {
         matches!(self, Self::Function)
     }
 
-    /// Of how many pieces it is made.
-    fn pieces(&self) -> usize {
+    /// How many pieces of so many are left when this form has taken its own; `None` if it has more. It looks no deeper than that.
+    fn take(&self, left: usize) -> Option<usize> {
+        let left = left.checked_sub(1)?;
         match self {
-            Self::Times(_, form) => 1 + form.pieces(),
-            Self::Sum(forms) => 1 + forms.iter().map(Self::pieces).sum::<usize>(),
-            Self::Converted { from, .. } => 1 + from.pieces(),
-            _ => 1,
+            Self::Times(_, form) | Self::Ratio { of: form, .. } => form.take(left),
+            Self::Sum(forms) => forms.iter().try_fold(left, |left, form| form.take(left)),
+            Self::Converted { from, .. } => from.take(left),
+            _ => Some(left),
         }
+    }
+
+    fn has_few_pieces(&self) -> bool {
+        self.take(MAX_FORM).is_some()
     }
 
     /// This form, or only a function if it has too many pieces, or one that is a function.
     pub(crate) fn within_limits(self) -> Self {
-        match self.pieces() > MAX_FORM || self.has_a_function() {
-            true => Self::Function,
-            false => self,
+        match self.has_few_pieces() && !self.has_a_function() {
+            true => self,
+            false => Self::Function,
         }
     }
 
     fn has_a_function(&self) -> bool {
         match self {
             Self::Function => true,
-            Self::Times(_, form) => form.has_a_function(),
+            Self::Times(_, form) | Self::Ratio { of: form, .. } => form.has_a_function(),
             Self::Sum(forms) => forms.iter().any(Self::has_a_function),
             Self::Converted { from, .. } => from.has_a_function(),
             _ => false,
@@ -130,8 +149,8 @@ impl<D: Distance, L: Loss> Form<D, L> {
     /// ```
     pub fn written(&self) -> Form<String, String> {
         let written = self.map(Distance::written, Loss::written);
-        let short = |form: &Form<String, String>| form.length() <= LONGEST;
-        written.filter(short).unwrap_or(Form::Function)
+        let written = written.filter(Form::is_within_limits);
+        written.unwrap_or(Form::Function)
     }
 
     /// What it gives at so many times the distance: the same kind of form where there is one, rounded up.
@@ -152,6 +171,32 @@ impl<D: Distance, L: Loss> Form<D, L> {
 }
 
 impl Form<String, String> {
+    /// Is it as short as everything that is [written](Form::written)? Whoever reads forms asks this first: it looks at no more
+    /// than that, and at no number.
+    ///
+    /// ```
+    /// use odometry::measures::{Form, MAX_FORM};
+    /// let forged = Form::Sum(vec![Form::Linear("0.1".to_owned()); MAX_FORM]);
+    /// assert!(!forged.is_within_limits());
+    /// ```
+    pub fn is_within_limits(&self) -> bool {
+        self.has_few_pieces() && self.length() <= LONGEST
+    }
+
+    /// The form that was [written](Form::written) like this. `None` if it is too long, or if something in it is no distance or
+    /// loss.
+    ///
+    /// ```
+    /// use odometry::measures::{Epsilon, Form};
+    /// assert_eq!(Form::Linear("0.1".into()).read::<u32, Epsilon>(), Some(Form::Linear("0.1".parse()?)));
+    /// assert_eq!(Form::Linear("much".into()).read::<u32, Epsilon>(), None);
+    /// # Ok::<(), odometry::measures::LossError>(())
+    /// ```
+    pub fn read<D: Distance, L: Loss>(&self) -> Option<Form<D, L>> {
+        let read = |form: &Self| form.map(|d_in| D::read(d_in), |loss| L::read(loss));
+        self.is_within_limits().then_some(self).and_then(read)
+    }
+
     /// How long its numbers and names are together.
     fn length(&self) -> usize {
         match self {
@@ -161,6 +206,7 @@ impl Form<String, String> {
             Self::Times(_, form) => form.length(),
             Self::Sum(forms) => forms.iter().map(Self::length).sum(),
             Self::Converted { by, from } => by.as_str().len() + from.length(),
+            Self::Ratio { times, over, of } => times.text().len() + over.text().len() + of.length(),
         }
     }
 }

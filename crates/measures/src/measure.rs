@@ -82,6 +82,20 @@ pub trait Loss: Clone + PartialEq + Debug + Display + Send + Sync + 'static {
         let _ = by;
         None
     }
+
+    /// This loss times `times`, divided by `over`, and rounded up once, where losses are numbers. `None` if one of them is infinite,
+    /// or `over` is zero. For maps that are written down, whose rate may be a third.
+    ///
+    /// ```
+    /// use odometry::measures::{Epsilon, Loss};
+    /// let third = Epsilon::new("3".parse()?).in_ratio(&"1".parse()?, &"3".parse()?);
+    /// assert_eq!(third, Some("1".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn in_ratio(&self, times: &exact::Exact, over: &exact::Exact) -> Option<Self> {
+        let (_, _) = (times, over);
+        None
+    }
 }
 
 /// A way to measure privacy loss (\[HST+23\] Def 2.1). A measure is a value, because it may have parameters: an order,

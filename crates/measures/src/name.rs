@@ -12,6 +12,7 @@ use std::fmt;
 /// let order = Name::new("renyi").with("order", 2);
 /// assert_eq!(Name::new("basic").of(&order).to_string(), "basic{renyi{order=2}}");
 /// assert_eq!(Name::new("mine").with("unit", "a=b").to_string(), r"mine{unit=a\=b}");
+/// assert_eq!(Name::new("mine").with("end", "\\").with("n", 1).to_string(), r"mine{end=\\, n=1}");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -38,7 +39,7 @@ impl Name {
 
     fn and(self, parameter: &str) -> Self {
         let Self(mut text) = self;
-        match text.ends_with('}') && !text.ends_with("\\}") {
+        match has_parameters(&text) {
             true => text.insert_str(text.len() - 1, &format!(", {parameter}")),
             false => text.push_str(&format!("{{{parameter}}}")),
         }
@@ -57,6 +58,12 @@ impl Name {
             None => Some((&self.0, "")),
         }
     }
+}
+
+/// Does it end in the brace that closes its parameters? One behind an odd number of backslashes is a sign of its own.
+fn has_parameters(text: &str) -> bool {
+    let before = text.strip_suffix('}');
+    before.is_some_and(|before| (before.len() - before.trim_end_matches('\\').len()) % 2 == 0)
 }
 
 /// The value of a parameter that is no name.

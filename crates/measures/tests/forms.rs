@@ -1,6 +1,7 @@
 //! Maps that are made of others, as data: written down, read again, and the same everywhere.
 
-use exact::Exact;
+use dashu_ratio::RBig;
+use exact::{Exact, Round};
 use measures::convert::{
     ApproxGaussianToApprox, ApproxToApproxGaussian, ApproxToProfile, ApproxToTradeoff,
     ApproxZcdpToApprox, CurveToApprox, GaussianToApprox, GaussianToApproxGaussian, GaussianToCurve,
@@ -11,9 +12,8 @@ use measures::convert::{
     ZcdpToApproxZcdp, ZcdpToCurve, ZcdpToRenyi, with_conversion,
 };
 use measures::{
-    ApproxDp, Conversion, Distance, Epsilon, EpsilonDelta, Form, GaussianDp, Loss, MAX_FORM,
-    Measure, Metric, Mu, Name, Orders, PrivacyMap, PureDp, RenyiDp, Rho, RuleError,
-    SymmetricDistance, Zcdp, laws,
+    ApproxDp, Conversion, Epsilon, EpsilonDelta, Form, GaussianDp, Loss, MAX_FORM, Measure, Metric,
+    Mu, Name, Orders, PrivacyMap, PureDp, RenyiDp, Rho, RuleError, SymmetricDistance, Zcdp, laws,
 };
 use proptest::prelude::*;
 
@@ -23,8 +23,7 @@ type Map<M> = PrivacyMap<SymmetricDistance, M>;
 fn again<MI: Metric, M: Measure>(map: &PrivacyMap<MI, M>) -> Option<PrivacyMap<MI, M>> {
     let text = serde_json::to_string(&map.form().written()).unwrap();
     let form: Form<String, String> = serde_json::from_str(&text).unwrap();
-    let form = form.map(|d_in| Distance::read(d_in), |loss| Loss::read(loss))?;
-    PrivacyMap::of_form(map.measure().clone(), form)
+    PrivacyMap::of_form(map.measure().clone(), form.read()?)
 }
 
 /// Both are the same at these distances, and what was read says at least as much everywhere.
@@ -418,6 +417,152 @@ fn sums_are_on_the_grid() {
     }
 }
 
+/// `times/over` of a form, as it stands in a file.
+fn ratio<L>(times: &str, over: &str, of: Form<u32, L>) -> Form<u32, L> {
+    Form::Ratio {
+        times: times.parse().unwrap(),
+        over: over.parse().unwrap(),
+        of: Box::new(of),
+    }
+}
+
+fn one_per_record() -> Form<u32, Epsilon> {
+    Form::Linear("1".parse().unwrap())
+}
+
+/// A third is rounded up, and three thirds are one.
+#[test]
+fn ratios_are_rounded_once() {
+    let map = Map::of_form(PureDp, ratio("1", "3", one_per_record())).unwrap();
+    survives(&map, &FAR);
+    let third = map.loss(&1).unwrap();
+    assert_eq!(third, Epsilon::new(Exact::ratio(1, 3).unwrap()));
+    assert!(third.value().times(3) > Exact::ONE);
+    assert_eq!(map.loss(&3), Ok("1".parse().unwrap()));
+    let text = r#"{"Ratio":{"times":"1","over":"3","of":{"Linear":"1"}}}"#;
+    assert_eq!(serde_json::to_string(&map.form().written()).unwrap(), text);
+    let squares = ratio("1", "3", Form::Quadratic(Rho::new(Exact::ONE)));
+    let squares = Map::of_form(Zcdp, squares).unwrap();
+    survives(&squares, &FAR);
+    assert_eq!(squares.loss(&3), Ok("3".parse().unwrap()));
+    // And whatever is made of it.
+    survives(&map.after_times::<SymmetricDistance>(2), &FAR);
+    survives(&map.plus(&tenth()), &FAR);
+    survives(&map.convert(PureToApprox), &FAR);
+    // Groups of what was rounded are rounded again.
+    let (group, read) = (map.group(), again(&map.group()).unwrap());
+    for d_in in FAR {
+        let loss = group.loss(&d_in).unwrap();
+        assert!(loss.at_most(&read.loss(&d_in).unwrap()), "at {d_in}");
+    }
+}
+
+#[test]
+fn multiples_of_losses_survive() {
+    let three = tenth().loss_times(3);
+    assert_eq!(*three.form(), ratio("3", "1", tenth().form().clone()));
+    survives(&three, &FAR);
+    assert_eq!(three.loss(&2), Ok("0.6".parse().unwrap()));
+    // Longer than what is rounded elsewhere, and far below the grid of sums.
+    let long = Epsilon::new(
+        "0.123456789012345678901234567890123456789012345678901e-90"
+            .parse()
+            .unwrap(),
+    );
+    let long = Map::constant_up_to(PureDp, 1, long);
+    let loss = long.loss_times(3).loss(&1).unwrap();
+    assert_eq!(*loss.value(), long.loss(&1).unwrap().value().times(3));
+    survives(&long.loss_times(3), &FAR);
+    survives(&gaussian().loss_times(7), &FAR);
+    let closure = Map::new(PureDp, |_| Ok(Epsilon::ZERO));
+    assert_eq!(*closure.loss_times(3).form(), Form::Function);
+}
+
+#[test]
+fn a_function_is_known_as_a_form_if_the_measure_has_it() {
+    let known = |form: fn() -> Form<u32, Rho>| {
+        let squares = |d_in: &u32| Ok(Rho::new(Exact::from(*d_in).pow(2, Round::Up)));
+        Map::known_as(Zcdp, squares, form)
+    };
+    survives(&known(|| Form::Quadratic(Rho::new(Exact::ONE))), &FAR);
+    for form in [
+        || Form::Linear(Rho::new(Exact::ONE)),
+        || Form::Function,
+        || Form::Sum(vec![Form::Quadratic(Rho::ZERO); MAX_FORM]),
+    ] {
+        let map = known(form);
+        assert_eq!(*map.form(), Form::Function);
+        assert_eq!(map.loss(&3), Ok("9".parse().unwrap()));
+    }
+}
+
+/// Nobody writes these, and whoever reads them gets no map.
+#[test]
+fn senseless_ratios_are_no_maps() {
+    for (times, over) in [("1", "0"), ("0", "0"), ("inf", "3"), ("1", "inf")] {
+        assert!(Map::of_form(PureDp, ratio(times, over, one_per_record())).is_none());
+    }
+    let pair: EpsilonDelta = "(0.1, 0)".parse().unwrap();
+    assert!(Map::of_form(ApproxDp, ratio("1", "3", Form::Group(pair))).is_none());
+    assert!(Map::of_form(PureDp, ratio("1", "3", Form::Function)).is_none());
+    for text in [r#""-1""#, r#""NaN""#, "0.5", "null"] {
+        let forged = format!(r#"{{"Ratio":{{"times":{text},"over":"3","of":{{"Linear":"1"}}}}}}"#);
+        assert!(
+            serde_json::from_str::<Form<String, String>>(&forged).is_err(),
+            "{text}"
+        );
+    }
+}
+
+/// Numbers that must not be looked at.
+#[derive(Clone, Debug, PartialEq)]
+struct Unread;
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("unread")
+    }
+}
+
+impl Loss for Unread {
+    fn at_most(&self, _: &Self) -> bool {
+        true
+    }
+
+    fn read(_: &str) -> Option<Self> {
+        panic!("it was read")
+    }
+}
+
+#[test]
+fn what_is_too_long_is_not_read() {
+    let linear = || Form::Linear("1".to_owned());
+    let mut deep = linear();
+    for _ in 0..1000 {
+        deep = Form::Times(1, Box::new(deep));
+    }
+    let ratio = Form::Ratio {
+        times: "1".parse().unwrap(),
+        over: "3".parse().unwrap(),
+        of: Box::new(Form::Sum(vec![linear(); MAX_FORM - 1])),
+    };
+    let by = Name::new("pure-to-zcdp");
+    let from = Box::new(Form::Linear("1".repeat(5000)));
+    let forged = [
+        Form::Sum(vec![linear(); 1_000_000]),
+        deep,
+        ratio,
+        Form::Linear("1".repeat(5000)),
+        Form::Sum(vec![Form::Linear("1".repeat(1000)); 5]),
+        Form::Converted { by, from },
+    ];
+    for form in forged {
+        assert!(!form.is_within_limits());
+        assert!(form.read::<u32, Unread>().is_none());
+    }
+    assert!(Form::Sum(vec![linear(); MAX_FORM - 1]).is_within_limits());
+}
+
 /// However much is combined, what is written down stays short, and the map stays what it is.
 #[test]
 fn forms_stay_short() {
@@ -456,6 +601,17 @@ fn sums_of_sums_are_bounded() {
 }
 
 proptest! {
+    /// Rounded up once: what rational numbers say, and at one hundred and twenty-eight digits.
+    #[test]
+    fn ratios_are_what_they_say(at_one in any::<u64>(), times in any::<u64>(), over in 1u64.., distance in any::<u32>()) {
+        let form = ratio(&times.to_string(), &over.to_string(), Form::Linear(Epsilon::new(at_one.into())));
+        let map = Map::of_form(PureDp, form).unwrap();
+        let true_loss = RBig::from(at_one) * RBig::from(distance) * RBig::from(times) / RBig::from(over);
+        let loss = map.loss(&distance).unwrap();
+        prop_assert_eq!(loss.value(), &Exact::from_rational(&true_loss, Round::Up).unwrap());
+        prop_assert_eq!(again(&map).unwrap().loss(&distance), Ok(loss));
+    }
+
     /// Whatever was combined, the map that is read says the same, or a little more where factors were rounded.
     #[test]
     fn combinations_survive(steps in prop::collection::vec(0u8..4, 0..6), distance in 0u32..2000) {

@@ -112,6 +112,108 @@ fn names_do_not_run_into_each_other() {
     );
 }
 
+/// What a name says: what it is called, and its parameters, each a text or a name.
+#[derive(Clone, Debug, PartialEq)]
+struct Said {
+    called: String,
+    parameters: Vec<Parameter>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Parameter {
+    Text(String, String),
+    Of(Said),
+}
+
+impl Said {
+    fn name(&self) -> Name {
+        let name = Name::new(&self.called);
+        self.parameters.iter().fold(name, |name, with| match with {
+            Parameter::Text(parameter, value) => name.with(parameter, value),
+            Parameter::Of(inner) => name.of(&inner.name()),
+        })
+    }
+
+    /// Reads a name by the grammar alone, up to a sign that belongs to what is around it.
+    fn read(text: &mut &str) -> Self {
+        let called = plain(text);
+        let mut parameters = Vec::new();
+        if let Some(mut inside) = text.strip_prefix('{') {
+            loop {
+                parameters.push(Parameter::read(&mut inside));
+                match inside.strip_prefix(", ") {
+                    Some(more) => inside = more,
+                    None => break,
+                }
+            }
+            *text = inside.strip_prefix('}').expect("a closing brace");
+        }
+        Self { called, parameters }
+    }
+}
+
+impl Parameter {
+    fn read(text: &mut &str) -> Self {
+        let inner = Said::read(text);
+        match text.strip_prefix('=') {
+            None => Self::Of(inner),
+            Some(value) => {
+                assert!(inner.parameters.is_empty());
+                *text = value;
+                Self::Text(inner.called, plain(text))
+            }
+        }
+    }
+}
+
+/// Text up to a sign with a meaning.
+fn plain(text: &mut &str) -> String {
+    let (mut read, mut signs) = (String::new(), text.chars());
+    while let Some(sign) = signs.clone().next() {
+        match sign {
+            '{' | '}' | '=' | ',' => break,
+            '\\' => {
+                signs.next();
+                read.extend(signs.next());
+            }
+            _ => read.extend(signs.next()),
+        }
+    }
+    *text = signs.as_str();
+    read
+}
+
+/// Any text, and often one of signs with a meaning.
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        proptest::string::string_regex(r"[a\\{}=, ]{0,6}").unwrap()
+    ]
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let plain = words().prop_map(|called| Said {
+        called,
+        parameters: Vec::new(),
+    });
+    plain.prop_recursive(3, 12, 3, |inner| {
+        let parameter = prop_oneof![
+            (words(), words()).prop_map(|(parameter, value)| Parameter::Text(parameter, value)),
+            inner.prop_map(Parameter::Of),
+        ];
+        let parameters = prop::collection::vec(parameter, 0..4);
+        (words(), parameters).prop_map(|(called, parameters)| Said { called, parameters })
+    })
+}
+
+#[test]
+fn a_parameter_may_end_in_a_backslash() {
+    let name = Name::new("a").with("b", "c\\").with("d", "e");
+    assert_eq!(name.as_str(), r"a{b=c\\, d=e}");
+    let of = Name::new("a").of(&Name::new("b\\")).with("d", "e");
+    assert_eq!(of.as_str(), r"a{b\\, d=e}");
+}
+
 fn exact() -> impl Strategy<Value = Exact> {
     (any::<u64>(), -300i64..300, any::<bool>()).prop_map(
         |(mantissa, exponent, binary)| match binary {
@@ -129,6 +231,17 @@ fn again<L: Loss>(loss: L) {
 }
 
 proptest! {
+    /// So no two things have the same name: what was said can be read again.
+    #[test]
+    fn names_say_what_they_were_made_of(said in said()) {
+        let name = said.name();
+        let mut text = name.as_str();
+        prop_assert_eq!(Said::read(&mut text), said);
+        prop_assert_eq!(text, "");
+        let stored = serde_json::to_string(&name).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Name>(&stored).unwrap(), name);
+    }
+
     #[test]
     fn losses_and_distances_are_read_as_they_were_written(a in exact(), b in exact()) {
         again(Epsilon::new(a.clone()));

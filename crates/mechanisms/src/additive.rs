@@ -29,7 +29,7 @@ use crate::{
 pub fn add_noise<N: Noise>(noise: N) -> Measurement<Any<i64, AbsoluteDistance>, N::Measure, i64> {
     let (space, map, drawn) = (
         Any::with(AbsoluteDistance),
-        noise.map(Change::one),
+        noise.map_per_unit(Change::one(&Exact::ONE)),
         noise.clone(),
     );
     let measurement = Measurement::new("noise", space, map, move |data, scope| {
@@ -83,6 +83,12 @@ impl<MI: Metric> Space for Vectors<MI> {
 pub trait VectorMetric: Metric<Distance = Exact> {
     /// How much vectors of this length at this distance differ, rounded up.
     fn change(d_in: &Exact, length: usize) -> Change;
+
+    /// How much vectors differ per unit of distance: infinitely in a norm that does not grow in proportion to it, which is right for
+    /// every metric (the default). Noise on what does has a [form](measures::Form).
+    fn per_unit() -> Change {
+        Change::one(&Exact::INFINITY).in_several()
+    }
 }
 
 /// Integers: the square of a difference is at least its absolute value, and the sum of squares is at most the square of
@@ -90,6 +96,10 @@ pub trait VectorMetric: Metric<Distance = Exact> {
 impl VectorMetric for measures::L1Distance {
     fn change(d_in: &Exact, _: usize) -> Change {
         Change::summing_to(d_in)
+    }
+
+    fn per_unit() -> Change {
+        Change::one(&Exact::ONE).in_several()
     }
 }
 
@@ -104,6 +114,13 @@ impl VectorMetric for measures::L2Distance {
             one_coordinate: length == 1,
         }
     }
+
+    fn per_unit() -> Change {
+        Change {
+            l1: Exact::INFINITY,
+            ..Change::one(&Exact::ONE).in_several()
+        }
+    }
 }
 
 /// Adds independent noise to each coordinate of a vector of integers.
@@ -114,7 +131,7 @@ pub fn add_noise_to_vector<N: Noise, MI: VectorMetric>(
     noise: N,
 ) -> Measurement<Vectors<MI>, N::Measure, Vec<i64>> {
     let (length, drawn) = (space.length(), noise.clone());
-    let map = noise.map(move |d_in| MI::change(d_in, length));
+    let map = noise.map_within(&MI::per_unit(), move |d_in| MI::change(d_in, length));
     let measurement = Measurement::new("vector noise", space, map, move |data, scope| {
         data.iter()
             .map(|&value| noisy(i128::from(value), &drawn, scope))
@@ -336,7 +353,8 @@ where
         return Err(BuildError::Empty { what: "the bins" });
     }
     let change_at = |d_in: &u32| histogram_change::<S::Metric>(*d_in);
-    let map = noise.map(change_at);
+    let one = histogram_change::<S::Metric>(1).in_several();
+    let map = noise.map_within(&one, change_at);
     let drawn = noise.clone();
     let measurement = Measurement::new("histogram", space, map, move |data, scope| {
         let mut counts = vec![0i128; bins];

@@ -59,10 +59,9 @@ impl Moments {
         })
     }
 
-    /// How much all of them change at this distance. Rounded up.
-    fn change(&self, d_in: u32) -> Change {
-        let by = Exact::from(self.moves).times(u64::from(d_in));
-        Change::repeated(&by, self.released as u64)
+    /// How much all of them change per unit of distance. Rounded up.
+    fn change(&self) -> Change {
+        Change::repeated(&Exact::from(self.moves), self.released as u64)
     }
 
     fn off(&self, value: i64) -> i128 {
@@ -102,8 +101,8 @@ where
     L: Spend,
     F: Fn(&S::Record) -> i64 + Send + Sync + 'static,
 {
-    let noise = loss.noise_for(&moments.change(1))?;
-    let map = noise.map(move |d_in: &u32| moments.change(*d_in));
+    let noise = loss.noise_for(&moments.change())?;
+    let map = noise.map_per_unit(moments.change());
     let drawn = noise.clone();
     let measurement = Measurement::new("moments", space, map, move |data: &Arc<S::Data>, scope| {
         let mut sums = [0i128; 3];

@@ -1,8 +1,10 @@
 //! What additive noise has to tell about itself: its law, and what it makes of a change of the numbers it is added to.
 
 mod change;
+mod product;
 
 pub use change::Change;
+use product::{form_of_product, product};
 
 use accountant::{Mechanism, PairMap};
 use dashu_int::IBig;
@@ -71,7 +73,8 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
         })
     }
 
-    /// What the map of a vector is that changes by at most `d_in` times `one`, if it is more than a function.
+    /// What the map of a vector is that changes by at most `d_in` times `one`, if it is more than a function. It must give what
+    /// [`loss`](Self::loss) gives, and may give more where that would be rounded more than once.
     fn form<D>(&self, one: &Change) -> Form<D, <Self::Measure as Measure>::Loss> {
         let _ = one;
         Form::Function
@@ -91,8 +94,21 @@ pub trait Noise: Distribution<Outcome = IBig> + Clone + Send + Sync + 'static {
         &self,
         one: Change,
     ) -> PrivacyMap<MI, Self::Measure> {
-        PrivacyMap::of_form(self.measure(), self.form(&one))
-            .unwrap_or_else(|| self.map(move |d_in: &MI::Distance| one.times(&d_in.number())))
+        self.map_within(&one.clone(), move |d_in: &MI::Distance| {
+            one.times(&d_in.number())
+        })
+    }
+
+    /// The privacy map of a vector that changes by at most `change(d_in)`, of which both norms are those of `d_in` times `one`: with a
+    /// [form](Self::form), where there is one.
+    fn map_within<MI: Metric>(
+        &self,
+        one: &Change,
+        change: impl Fn(&MI::Distance) -> Change + Send + Sync + 'static,
+    ) -> PrivacyMap<MI, Self::Measure> {
+        let (noise, known, one) = (self.clone(), self.clone(), one.clone());
+        let loss = move |d_in: &MI::Distance| Ok::<_, MapError>(noise.loss(&change(d_in)));
+        PrivacyMap::known_as(self.measure(), loss, move || known.form(&one))
     }
 }
 
@@ -109,8 +125,8 @@ impl Noise for DiscreteLaplace {
     }
 
     fn form<D>(&self, one: &Change) -> Form<D, Epsilon> {
-        let exact = exact_product(&one.l1, self.rate());
-        exact.map_or(Form::Function, |loss| Form::Linear(Epsilon::new(loss)))
+        let linear = |at_one| Form::Linear(Epsilon::new(at_one));
+        form_of_product(&one.l1, self.rate(), linear)
     }
 
     /// Of one coordinate, its own: every `P(Y ≥ k) − γ·P(Y ≥ k + d)` grows with `d`, and the largest of them is δ.
@@ -147,20 +163,6 @@ impl Noise for Staircase {
     }
 }
 
-/// The product, rounded up once. Infinity where there is no bound.
-fn product(change: &Exact, rate: &RBig) -> Exact {
-    let product = change.to_rational().map(|change| change * rate);
-    product
-        .and_then(|product| Exact::from_rational(&product, Round::Up).ok())
-        .unwrap_or(Exact::INFINITY)
-}
-
-/// The product, if nothing has to be rounded: then its multiples are what they would be rounded to.
-fn exact_product(change: &Exact, rate: &RBig) -> Option<Exact> {
-    let product = product(change, rate);
-    (product.to_rational()? == change.to_rational()? * rate).then_some(product)
-}
-
 /// How much the one coordinate that changes does, as a whole number; `None` where several may.
 fn one_coordinate(change: &Change) -> Option<u64> {
     let by = change.l1.to_rational().filter(|_| change.one_coordinate)?;
@@ -181,8 +183,8 @@ impl Noise for DiscreteGaussian {
     }
 
     fn form<D>(&self, one: &Change) -> Form<D, Rho> {
-        let exact = exact_product(&one.l2_squared, self.rate());
-        exact.map_or(Form::Function, |loss| Form::Quadratic(Rho::new(loss)))
+        let quadratic = |at_one| Form::Quadratic(Rho::new(at_one));
+        form_of_product(&one.l2_squared, self.rate(), quadratic)
     }
 
     /// Of one coordinate, its own, as for [`DiscreteLaplace`].

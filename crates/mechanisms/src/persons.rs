@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use measures::{ChangeOneDistance, CountsRecords, times};
+use measures::{ChangeOneDistance, CountsRecords};
 use odometer::{Any, Records, Transformation};
 
 use crate::error::BuildError;
@@ -164,6 +164,6 @@ fn bounded<T: Send + Sync + 'static, MI: CountsRecords + Default>(
         Ok(rows.collect())
     };
     let transformation =
-        Transformation::new(Any::default(), Records::new(), times(stability), kept);
+        Transformation::multiplying(Any::default(), Records::new(), stability, kept);
     Ok(transformation.named(format!("at most {most} {name}")))
 }

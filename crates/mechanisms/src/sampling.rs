@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{
-    ApproxDp, Conversion, EpsilonDelta, GroupPrivacy, PureDp, RuleError, SymmetricDistance,
+    ApproxDp, Conversion, EpsilonDelta, GroupPrivacy, Name, PureDp, RuleError, SymmetricDistance,
 };
 use odometer::{Measurement, Records};
 use queryable::{
@@ -181,5 +181,12 @@ impl<M: Amplified> Conversion for Sampling<M> {
 
     fn convert(&self, loss: &M::Loss) -> Result<M::Loss, RuleError> {
         Ok(self.measure.amplified(loss, &self.rate))
+    }
+
+    /// So that the map has a form, if that of the measurement has: the one of group privacy, in which this name is not.
+    fn name(&self) -> Option<Name> {
+        let measure = self.measure.name()?;
+        let name = Name::new("poisson-sampled").of(&measure);
+        Some(name.with("rate", self.rate.text()))
     }
 }

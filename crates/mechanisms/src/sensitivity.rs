@@ -1,7 +1,7 @@
 //! How much queries and scores change with the data, on which spaces a promise about it means what it says, and what it
 //! says of integers at distances that are not whole.
 
-use std::marker::PhantomData;
+use std::{any::TypeId, marker::PhantomData};
 
 use exact::{Exact, Round};
 use measures::{CountsRecords, Epsilon, Metric, Number, PrivacyMap, PureDp, Scale};
@@ -156,6 +156,10 @@ pub(crate) fn most_change(sensitivity: &Exact, d_in: &impl Number) -> Exact {
 pub(crate) fn per_started_unit<MI: Metric<Distance: Number>>(
     per_unit: Epsilon,
 ) -> PrivacyMap<MI, PureDp> {
+    // Whole distances are made of whole units: then it is data.
+    if TypeId::of::<MI::Distance>() == TypeId::of::<u32>() {
+        return PrivacyMap::linear(PureDp, per_unit);
+    }
     PrivacyMap::new(PureDp, move |d_in: &MI::Distance| {
         Ok(per_unit.scaled(&most_change(&Exact::ONE, d_in)))
     })

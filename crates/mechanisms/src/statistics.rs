@@ -256,8 +256,9 @@ where
     S: OfRecords,
     L: Spend,
 {
-    let noise = loss.noise_for(&Change::one(&Exact::ONE))?;
-    let map = noise.map(|d_in| Change::one(&Exact::from(*d_in)));
+    let one = Change::one(&Exact::ONE);
+    let noise = loss.noise_for(&one)?;
+    let map = noise.map_per_unit(one);
     let drawn = noise.clone();
     let measurement = Measurement::new("count of distinct keys", space, map, move |data, scope| {
         let mut keys: BTreeSet<K> = BTreeSet::new();

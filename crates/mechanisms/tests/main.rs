@@ -5,6 +5,7 @@ mod common;
 mod accuracy;
 mod cores;
 mod counter;
+mod forms;
 mod hypotheses;
 mod keys;
 mod laws;

@@ -457,35 +457,3 @@ fn pipelines_are_calibrated() {
     let error = calibrate(1, "1", never).unwrap_err();
     assert!(error.to_string().ends_with("out of paper"), "{error}");
 }
-
-/// What is written down of a count or a sum on a ledger says all of it, at every distance, if nothing was rounded.
-#[test]
-fn counts_and_sums_are_data() {
-    use measures::{Form, PrivacyMap, PureDp, Zcdp};
-    use mechanisms::additive::sum;
-    let people = odometer::Records::<i64>::new();
-    let laplace = |scale: u32| count(people, DiscreteLaplace::new(scale).unwrap(), |x| *x > 0);
-    let map = laplace(10).map().clone();
-    assert_eq!(*map.form(), Form::Linear("0.1".parse().unwrap()));
-    let read = PrivacyMap::<SymmetricDistance, _>::of_form(PureDp, map.form().clone()).unwrap();
-    let third = laplace(3);
-    let third = third.map();
-    assert_eq!(
-        *third.form(),
-        Form::Function,
-        "a third would be rounded twice"
-    );
-    let noise = DiscreteGaussian::with_scale(5).unwrap();
-    let total = sum(people, noise, Clamp::new(0, 10).unwrap(), |x| *x);
-    assert_eq!(*total.map().form(), Form::Quadratic("2".parse().unwrap()));
-    let squares = PrivacyMap::<SymmetricDistance, _>::of_form(Zcdp, total.map().form().clone());
-    for d_in in [0, 1, 2, 7, 1_000_000] {
-        let by_hand = DiscreteLaplace::new(10).unwrap();
-        let loss = by_hand.loss(&Change::one(&Exact::from(d_in)));
-        assert_eq!(read.loss(&d_in).unwrap(), loss);
-        assert_eq!(
-            squares.as_ref().unwrap().loss(&d_in),
-            total.map().loss(&d_in)
-        );
-    }
-}

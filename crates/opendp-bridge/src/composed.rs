@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData};
 
 use measures::{
-    Adaptive, Interleaving, Loss, LossError, Measure, Rule, Tallied, Tally, Total, TotalLoss,
+    Adaptive, Interleaving, Loss, LossError, Measure, Name, Rule, Tallied, Tally, Total, TotalLoss,
 };
 use opendp::{
     combinators::{Adaptivity, Composability, CompositionMeasure},
@@ -13,6 +13,8 @@ use opendp::{
 use crate::{
     correspondence::{Correspondence, NoLoss},
     error::{BridgeError, in_full},
+    measures::name_of_measure,
+    written::{WrittenLoss, readable},
 };
 
 /// The most launches that are handed to OpenDP's `compose` at once. Beyond that the loss counts as infinite.
@@ -26,9 +28,10 @@ const MAX_LAUNCHES: u64 = 1 << 20;
 pub struct OpendpMeasure<MO: CompositionMeasure> {
     theirs: MO,
     zero: MO::Distance,
+    name: Option<Name>,
 }
 
-impl<MO: CompositionMeasure> OpendpMeasure<MO>
+impl<MO: CompositionMeasure + 'static> OpendpMeasure<MO>
 where
     MO::Distance: ProductOrd,
 {
@@ -47,7 +50,26 @@ where
         if !at_most(&zero, &zero) {
             return Err(refused("the composition of nothing is not a loss".into()));
         }
-        Ok(Self { theirs, zero })
+        let name = name_of_measure(&theirs);
+        Ok(Self { theirs, zero, name })
+    }
+
+    /// The same measure under a name of your own, which sessions on a ledger ask for: it is in files that outlive the code. OpenDP's own
+    /// measures have one. You vouch that it tells all parameters, and that nothing else of yours that counts differently has it.
+    ///
+    /// ```
+    /// use odometry::measures::{Measure, Name};
+    /// use odometry::opendp_bridge::{OpendpMeasure, theirs};
+    /// let pure = OpendpMeasure::new(theirs::Pure)?;
+    /// assert_eq!(pure.name(), Some(Name::new("opendp-pure")));
+    /// let mine = Name::new("mine").with("order", 2);
+    /// assert_eq!(pure.named(&mine).name().unwrap().to_string(), "opendp{mine{order=2}}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn named(self, name: &Name) -> Self {
+        let name = Some(Name::new("opendp").of(name));
+        Self { name, ..self }
     }
 }
 
@@ -71,15 +93,30 @@ pub enum OpendpLoss<D> {
     Infinity,
 }
 
-impl<D> Loss for OpendpLoss<D>
-where
-    D: ProductOrd + Clone + PartialEq + fmt::Debug + Send + Sync + 'static,
-{
+/// What infinity is written as.
+const INFINITE: &str = "no guarantee";
+
+impl<D: ProductOrd + WrittenLoss> Loss for OpendpLoss<D> {
     fn at_most(&self, other: &Self) -> bool {
         match (self, other) {
             (_, Self::Infinity) => true,
             (Self::Infinity, Self::Value(_)) => false,
             (Self::Value(one), Self::Value(other)) => at_most(one, other),
+        }
+    }
+
+    fn written(&self) -> Option<String> {
+        let text = match self {
+            Self::Value(value) => value.written()?,
+            Self::Infinity => INFINITE.to_owned(),
+        };
+        readable(self, text, Self::read)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            INFINITE => Some(Self::Infinity),
+            _ => D::read(text).map(Self::Value),
         }
     }
 }
@@ -95,18 +132,14 @@ impl<D: fmt::Debug> fmt::Display for OpendpLoss<D> {
 
 /// A composition measure whose distances can be losses.
 pub trait Composable:
-    CompositionMeasure<
-        Distance: ProductOrd + Clone + PartialEq + fmt::Debug + Send + Sync + 'static,
-    > + Send
-    + Sync
-    + 'static
+    CompositionMeasure<Distance: ProductOrd + WrittenLoss> + Send + Sync + 'static
 {
 }
 
 impl<MO> Composable for MO
 where
     MO: CompositionMeasure + Send + Sync + 'static,
-    MO::Distance: ProductOrd + Clone + PartialEq + fmt::Debug + Send + Sync + 'static,
+    MO::Distance: ProductOrd + WrittenLoss,
 {
 }
 
@@ -119,6 +152,10 @@ impl<MO: Composable> Measure for OpendpMeasure<MO> {
 
     fn infinity(&self) -> Self::Loss {
         OpendpLoss::Infinity
+    }
+
+    fn name(&self) -> Option<Name> {
+        self.name.clone()
     }
 
     /// Anything not provably at least zero is refused: negative, NaN.
@@ -263,6 +300,16 @@ impl<MO: Composable, T: Turns> Rule for Composed<MO, T> {
     fn total(&self) -> OpendpMeasure<MO> {
         self.measure.clone()
     }
+
+    fn name(&self) -> Option<Name> {
+        let turns = match T::INTERLEAVING {
+            Interleaving::Sequential => "sequential",
+            Interleaving::ConcurrentFinite => "concurrent-finite",
+            Interleaving::Concurrent => "concurrent",
+        };
+        let name = Name::new("opendp-composed").of(&self.measure.name()?);
+        Some(name.with("turns", turns))
+    }
 }
 
 impl<MO: Composable, T: Turns> Tallied for Composed<MO, T> {
@@ -319,10 +366,7 @@ impl<D: Clone + PartialEq> Launches<D> {
     }
 }
 
-impl<D> Tally for Launches<D>
-where
-    D: ProductOrd + Clone + PartialEq + fmt::Debug + Send + Sync + 'static,
-{
+impl<D: ProductOrd + WrittenLoss> Tally for Launches<D> {
     type Loss = OpendpLoss<D>;
 
     fn absorb(&mut self, loss: &OpendpLoss<D>, n: u64) {

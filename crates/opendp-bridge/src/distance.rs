@@ -8,6 +8,8 @@ use exact::{Exact, ExactError, Round};
 use measures::Distance;
 use thiserror::Error;
 
+use crate::written::readable;
+
 /// A distance type of OpenDP's metrics.
 ///
 /// Into ours it is exact; back into theirs it is rounded up, which is sound because maps are monotone.
@@ -151,6 +153,19 @@ impl<D: Distance> Distance for GroupsChanged<D> {
     fn at_most(&self, other: &Self) -> bool {
         self.groups <= other.groups && self.largest.at_most(&other.largest)
     }
+
+    fn written(&self) -> Option<String> {
+        let text = format!("{}; {}", self.groups, self.largest.written()?);
+        readable(self, text, Self::read)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (groups, largest) = text.split_once("; ")?;
+        Some(Self {
+            groups: u32::read(groups)?,
+            largest: D::read(largest)?,
+        })
+    }
 }
 
 impl<D: fmt::Display> fmt::Display for GroupsChanged<D> {
@@ -191,6 +206,22 @@ impl<D: Distance> Distance for GroupsChangedTogether<D> {
         self.groups <= other.groups
             && self.together.at_most(&other.together)
             && self.largest.at_most(&other.largest)
+    }
+
+    fn written(&self) -> Option<String> {
+        let (together, largest) = (self.together.written()?, self.largest.written()?);
+        let text = format!("{}; {together}; {largest}", self.groups);
+        readable(self, text, Self::read)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (groups, norms) = text.split_once("; ")?;
+        let (together, largest) = norms.split_once("; ")?;
+        Some(Self {
+            groups: u32::read(groups)?,
+            together: D::read(together)?,
+            largest: D::read(largest)?,
+        })
     }
 }
 
@@ -250,6 +281,41 @@ mod tests {
         assert!(f32::at_least(&exact("0.1")).unwrap().exact().unwrap() >= exact("0.1"));
         assert_eq!(f32::at_least(&exact("0.5")), Ok(0.5));
         assert_eq!(f64::at_least(&Exact::INFINITY), Ok(f64::INFINITY));
+    }
+
+    fn again<D: Distance>(distance: &D) {
+        assert_eq!(
+            D::read(&distance.written().unwrap()).as_ref(),
+            Some(distance)
+        );
+    }
+
+    #[test]
+    fn norms_of_groups_are_read_as_they_were_written() {
+        let (two, three) = ((2u32, 0.1), (3u32, 0.5, 0.25));
+        again(&two.exact().unwrap());
+        again(&three.exact().unwrap());
+        again(&(7u32, 3u32).exact().unwrap());
+        for forged in [
+            "",
+            "2",
+            "2 0.5",
+            "2;0.5",
+            "-2; 0.5",
+            "2; ",
+            "2; NaN",
+            "2; 0.5; 0.5",
+            "inf; 1",
+        ] {
+            assert_eq!(GroupsChanged::<Exact>::read(forged), None, "{forged}");
+        }
+        for forged in ["2; 0.5", "2; 0.5; ", "2; 0.5; 0.5; 0.5", "2.5; 0.5; 0.5"] {
+            assert_eq!(
+                GroupsChangedTogether::<Exact>::read(forged),
+                None,
+                "{forged}"
+            );
+        }
     }
 
     #[test]

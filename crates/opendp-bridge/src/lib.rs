@@ -15,6 +15,7 @@ mod out;
 mod pinned;
 mod space;
 mod transformation;
+mod written;
 
 pub use crate::measures::theirs;
 pub use calibrate::{LossIn, SCALE_BITS, calibrated};
@@ -39,3 +40,4 @@ pub use space::{
     same_value, space,
 };
 pub use transformation::{ImportedTransformation, total_transformation};
+pub use written::WrittenLoss;

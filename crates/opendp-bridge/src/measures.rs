@@ -11,9 +11,11 @@
 //!
 //! `SmoothedMaxDivergence` (a privacy profile) has no composition rule in OpenDP: fix its δ with `make_fix_delta` first.
 
+use std::any::Any;
+
 use exact::{Exact, Round};
 use measures::{
-    ApproxDp, ApproxZcdp, Epsilon, EpsilonDelta, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp,
+    ApproxDp, ApproxZcdp, Epsilon, EpsilonDelta, Name, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp,
     RenyiEpsilon, Rho, RhoDelta, Zcdp,
 };
 use opendp::core::Function;
@@ -32,6 +34,18 @@ pub mod theirs {
 }
 
 use theirs::{Approximate, Concentrated, Pure, Renyi};
+
+/// The stable name of a measure of OpenDP's own, if its distances are to be losses as they are.
+pub(crate) fn name_of_measure(measure: &dyn Any) -> Option<Name> {
+    let name = match measure {
+        _ if measure.is::<Pure>() => "opendp-pure",
+        _ if measure.is::<Concentrated>() => "opendp-zcdp",
+        _ if measure.is::<Approximate<Pure>>() => "opendp-approximate",
+        _ if measure.is::<Approximate<Concentrated>>() => "opendp-approximate-zcdp",
+        _ => return None,
+    };
+    Some(Name::new(name))
+}
 
 macro_rules! scalars {
     ($($theirs:ident, $ours:ident, $loss:ident;)*) => {$(

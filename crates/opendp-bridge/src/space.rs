@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use measures::{CountsRecords, Metric, Neighbouring, Neighbours};
+use measures::{CountsRecords, Metric, Neighbouring, Neighbours, Number};
 use odometer::{Any, Space, Transformation};
 use opendp::{
     core::{Domain as TheirDomain, Metric as TheirMetric, MetricSpace},
@@ -11,7 +11,7 @@ use opendp::{
 };
 use queryable::AskError;
 
-use crate::{distance::OpendpDistance, error::BridgeError};
+use crate::{distance::OpendpDistance, error::BridgeError, written::name_of_metric};
 
 /// A domain of OpenDP's that may cross threads, with its data. Implemented for all that can.
 pub trait SharedDomain:
@@ -39,17 +39,9 @@ impl<MI: fmt::Debug> fmt::Debug for OpendpMetric<MI> {
 impl<MI: SharedMetric> Metric for OpendpMetric<MI> {
     type Distance = <MI::Distance as OpendpDistance>::Ours;
 
-    /// For those on data sets: a ledger counts in them.
+    /// For those of OpenDP itself.
     fn name(&self) -> Option<measures::Name> {
-        let metric: &dyn std::any::Any = &self.0;
-        let name = match metric {
-            _ if metric.is::<metrics::SymmetricDistance>() => "opendp-symmetric",
-            _ if metric.is::<metrics::InsertDeleteDistance>() => "opendp-insert-delete",
-            _ if metric.is::<metrics::ChangeOneDistance>() => "opendp-change-one",
-            _ if metric.is::<metrics::HammingDistance>() => "opendp-hamming",
-            _ => return None,
-        };
-        Some(measures::Name::new(name))
+        name_of_metric(&self.0)
     }
 }
 
@@ -192,13 +184,11 @@ pub fn same_data<DI, MI>(
 where
     DI: SharedDomain<Carrier: Clone>,
     MI: SameMetric,
+    OursOf<MI>: Number,
 {
-    Transformation::new(
-        space.clone(),
-        Any::default(),
-        |d_in: &OursOf<MI>| Ok(d_in.clone()),
-        |data: &DI::Carrier| Ok(data.clone()),
-    )
+    Transformation::multiplying(space.clone(), Any::default(), 1, |data: &DI::Carrier| {
+        Ok(data.clone())
+    })
 }
 
 /// From an OpenDP space to a space of ours that has a form of its own, such as vectors of one length (counters, monitors, noise on vectors) or data sets
@@ -229,17 +219,15 @@ where
     DI: SharedDomain<Carrier: Clone>,
     MI: SameMetric,
     S: Space<Data = DI::Carrier, Distance = OursOf<MI>, Metric = MI::Ours>,
+    OursOf<MI>: Number,
 {
     let held = ours.clone();
-    Transformation::new(
-        space.clone(),
-        ours,
-        |d_in: &OursOf<MI>| Ok(d_in.clone()),
-        move |data: &DI::Carrier| match held.contains(data) {
-            true => Ok(data.clone()),
-            false => Err(AskError::failed("the data are not in the space of ours")),
-        },
-    )
+    Transformation::multiplying(space.clone(), ours, 1, move |data: &DI::Carrier| match held
+        .contains(data)
+    {
+        true => Ok(data.clone()),
+        false => Err(AskError::failed("the data are not in the space of ours")),
+    })
 }
 
 /// From an OpenDP space of single values, any two of which are neighbours, to that of ours: for randomized response.

@@ -55,6 +55,10 @@ macro_rules! scalar_loss {
             fn $kind(&self, by: &exact::Exact) -> Option<Self> {
                 Some(crate::$scale::$scaled(self, by))
             }
+
+            fn in_ratio(&self, times: &exact::Exact, over: &exact::Exact) -> Option<Self> {
+                crate::loss::scalar::in_ratio(&self.0, times, over).map($name)
+            }
         }
 
         impl From<exact::Exact> for $name {
@@ -89,6 +93,15 @@ pub(crate) use scalar_loss;
 
 use crate::LossError;
 use exact::{Exact, Round, excerpt};
+
+/// `x·times/over`, rounded up once. Infinity where there is no bound.
+pub(crate) fn in_ratio(x: &Exact, times: &Exact, over: &Exact) -> Option<Exact> {
+    let over = over.to_rational().filter(|over| !over.is_zero())?;
+    let ratio = times.to_rational()? / over;
+    let product = x.to_rational().map(|x| x * ratio);
+    let product = product.and_then(|product| Exact::from_rational(&product, Round::Up).ok());
+    Some(product.unwrap_or(Exact::INFINITY))
+}
 
 /// A number in at most the 17 digits that are displayed, rounded down.
 pub(crate) fn down(value: &Exact) -> String {

@@ -4,8 +4,9 @@ use super::{Evaluate, FormOf, MAX_LINKS, PrivacyMap};
 use crate::metric::{CountsRecords, Number};
 use crate::{
     Additive, Conversion, Form, GroupPrivacy, Loss as _, MapError, Measure, Metric, Name,
-    RuleError, times,
+    RuleError, Scale, times,
 };
+use exact::Exact;
 use std::any::Any;
 
 /// What a combinator makes of other maps.
@@ -27,6 +28,30 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
             MAX_LINKS + 1,
             Evaluate::Function(Box::new(too_deep)),
         )
+    }
+
+    /// The map that a function computes, and that is data as well: `form` says what, once somebody wants to write it down. Whoever
+    /// calls it vouches that the form gives what the function gives, or more. A form that the measure does not have is none.
+    ///
+    /// ```
+    /// use odometry::measures::{Epsilon, Form, PrivacyMap, PureDp, SymmetricDistance};
+    /// let twice = |d: &u32| Ok(Epsilon::new((2 * u64::from(*d)).into()));
+    /// let map = PrivacyMap::<SymmetricDistance, _>::known_as(PureDp, twice, || Form::Linear(Epsilon::new(2u32.into())));
+    /// assert_eq!(map.loss(&3)?, "6".parse()?);
+    /// assert_eq!(*map.form(), Form::Linear("2".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn known_as(
+        measure: M,
+        function: impl Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
+        form: impl Fn() -> Form<MI::Distance, M::Loss> + Send + Sync + 'static,
+    ) -> Self {
+        let known = Known {
+            measure: measure.clone(),
+            function,
+            form,
+        };
+        Self::linked(measure, 0, Evaluate::Combined(Box::new(known)))
     }
 
     /// This map after a transformation of the inputs that is stable: inputs at distance `d` become inputs at distance
@@ -89,6 +114,22 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     }
 }
 
+impl<MI: Metric, M: Measure<Loss: Scale>> PrivacyMap<MI, M> {
+    /// The map of what costs `n` times as much at every distance. Exact, for the losses of this crate.
+    ///
+    /// ```
+    /// use odometry::measures::{PrivacyMap, PureDp};
+    /// let tenth = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// assert_eq!(tenth.loss_times(3).loss(&2)?, "0.6".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn loss_times(&self, n: u32) -> Self {
+        let (measure, inner) = (self.measure().clone(), self.clone());
+        let times = Exact::from(n);
+        Self::combined(measure, self.0.links, LossTimes { inner, times })
+    }
+}
+
 impl<MI: Metric, M: Additive> PrivacyMap<MI, M> {
     /// What two measurements of the same data cost together, in a measure in which losses add up: for a measurement that runs
     /// both. Exact, but for losses off the grid, which are rounded up to it. Its author vouches that both are asked as [`Additive::INTERLEAVING`] says.
@@ -124,6 +165,30 @@ impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
     /// ```
     pub fn group(&self) -> Self {
         Self::combined(self.measure().clone(), self.0.links, Group(self.clone()))
+    }
+}
+
+struct Known<M, F, G> {
+    measure: M,
+    function: F,
+    form: G,
+}
+
+impl<MI, M, F, G> Combined<MI, M> for Known<M, F, G>
+where
+    MI: Metric,
+    M: Measure,
+    F: Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync,
+    G: Fn() -> FormOf<MI, M> + Send + Sync,
+{
+    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+        (self.function)(d_in)
+    }
+
+    fn form(&self) -> FormOf<MI, M> {
+        // A linear form in zCDP would say too little.
+        let map = PrivacyMap::<MI, M>::of_form(self.measure.clone(), (self.form)());
+        map.map_or(Form::Function, |map| map.form().clone())
     }
 }
 
@@ -204,6 +269,29 @@ impl<MI: CountsRecords, M: GroupPrivacy> Combined<MI, M> for Group<MI, M> {
         }
         let one = self.0.loss(&1);
         one.map_or(Form::Function, |one| self.0.measure().group_form(one))
+    }
+}
+
+struct LossTimes<MI: Metric, M: Measure> {
+    inner: PrivacyMap<MI, M>,
+    times: Exact,
+}
+
+impl<MI: Metric, M: Measure<Loss: Scale>> Combined<MI, M> for LossTimes<MI, M> {
+    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+        let loss = self.inner.loss(d_in)?;
+        let times = loss.in_ratio(&self.times, &Exact::ONE);
+        Ok(times.unwrap_or_else(|| loss.scaled(&self.times)))
+    }
+
+    fn form(&self) -> FormOf<MI, M> {
+        let (times, over) = (self.times.clone(), Exact::ONE);
+        let zero = self.inner.measure().zero();
+        if zero.in_ratio(&times, &over).is_none() {
+            return Form::Function;
+        }
+        let of = Box::new(self.inner.form().clone());
+        Form::Ratio { times, over, of }.within_limits()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Evaluate, FormOf, PrivacyMap};
 use crate::convert::{WithConversion, with_conversion};
-use crate::{Conversion, Distance, Form, Loss, MapError, Measure, Metric};
+use crate::{Conversion, Distance as _, Form, Loss as _, MapError, Measure, Metric};
 use exact::Exact;
 use std::any::Any;
 use std::marker::PhantomData;
@@ -45,6 +45,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
             Form::Group(one) => grouped(measure.clone(), one.clone())?,
             Form::Times(factor, form) => multiplied(measure.clone(), *factor, form)?,
             Form::Sum(forms) => summed(measure.clone(), forms)?,
+            Form::Ratio { times, over, of } => in_ratio(measure.clone(), (times, over), of)?,
             Form::Converted { by, from } => {
                 let map: Box<dyn Any> = with_conversion(by, Reading::<MI>::of(from))??;
                 let map: Self = *map.downcast().ok()?;
@@ -102,6 +103,20 @@ fn summed<MI: Metric, M: Measure>(measure: M, forms: &[FormOf<MI, M>]) -> Option
     })))
 }
 
+fn in_ratio<MI: Metric, M: Measure>(
+    measure: M,
+    (times, over): (&Exact, &Exact),
+    form: &FormOf<MI, M>,
+) -> Option<Evaluate<MI, M>> {
+    measure.zero().in_ratio(times, over)?;
+    let inner = PrivacyMap::<MI, M>::of_form(measure, form.clone())?;
+    let (times, over) = (times.clone(), over.clone());
+    Some(Evaluate::Function(Box::new(move |d_in: &MI::Distance| {
+        let loss = inner.loss(d_in)?.in_ratio(&times, &over);
+        loss.ok_or_else(|| MapError::failed(d_in, "its form does not fit"))
+    })))
+}
+
 /// Reads a map of the measure that is converted from, and converts it.
 struct Reading<'a, MI> {
     from: &'a Form<String, String>,
@@ -122,8 +137,7 @@ impl<MI: Metric> WithConversion for Reading<'_, MI> {
     type Out = Option<Box<dyn Any>>;
 
     fn conversion<C: Conversion>(self, conversion: C) -> Self::Out {
-        let from = (self.from).map(|d_in| Distance::read(d_in), |loss| Loss::read(loss))?;
-        let map = PrivacyMap::<MI, C::From>::of_form(conversion.from(), from)?;
+        let map = PrivacyMap::<MI, C::From>::of_form(conversion.from(), self.from.read()?)?;
         Some(Box::new(map.convert(conversion)))
     }
 }

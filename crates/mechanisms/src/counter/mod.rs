@@ -160,8 +160,9 @@ impl<N: Noise> Counter<N> {
     /// The map between streams at an L1 distance: `levels` blocks see every unit of it. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, N::Measure> {
         let levels = self.levels();
+        let one = change(levels, &Exact::ONE);
         self.noise
-            .map::<L1Distance>(move |d_in| change(levels, d_in))
+            .map_within::<L1Distance>(&one, move |d_in| change(levels, d_in))
     }
 
     /// A continual mechanism: every query is an update, and is answered with the noisy sum of all updates so far. It

@@ -162,8 +162,9 @@ impl<N: Noise> SquareRootCounter<N> {
     /// The map between streams at an L1 distance. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, N::Measure> {
         let matrices = Arc::clone(&self.matrices);
+        let one = matrices.change(&Exact::ONE);
         self.noise
-            .map::<L1Distance>(move |d_in| matrices.change(d_in))
+            .map_within::<L1Distance>(&one, move |d_in| matrices.change(d_in))
     }
 
     /// The standard deviation of the noise of the answer at this step, from 1 on, about: for advice.

@@ -106,8 +106,9 @@ impl<N: Noise> SquareRootBlocks<N> {
     /// The map between streams at an L1 distance. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, N::Measure> {
         let (steps, blocks) = (Arc::clone(&self.steps), Arc::clone(&self.blocks));
+        let one = change(&steps, &blocks, &Exact::ONE);
         self.noise
-            .map::<L1Distance>(move |d_in| change(&steps, &blocks, d_in))
+            .map_within::<L1Distance>(&one, move |d_in| change(&steps, &blocks, d_in))
     }
 
     /// The standard deviation of the noise of the answer at this step, from 1 on, about: for advice.

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use continual::streams::{Continual, Streams};
 use dashu_int::IBig;
+use exact::Exact;
 use measures::{L1Distance, PrivacyMap, PureDp};
 use queryable::{AskError, Machine, Scope};
 
@@ -144,8 +145,9 @@ impl<N: Noise<Measure = PureDp>> SubtractingCounter<N> {
     /// The map between streams at an L1 distance: `levels` blocks see every unit of it. Rounded up.
     pub fn map(&self) -> PrivacyMap<L1Distance, PureDp> {
         let levels = self.levels();
+        let one = change(levels, &Exact::ONE);
         self.noise
-            .map::<L1Distance>(move |d_in| change(levels, d_in))
+            .map_within::<L1Distance>(&one, move |d_in| change(levels, d_in))
     }
 
     /// A continual mechanism: every query is an update, and is answered with the noisy sum of all updates so far. It

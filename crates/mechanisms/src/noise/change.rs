@@ -28,6 +28,14 @@ impl Change {
         }
     }
 
+    /// The same norms, in any number of coordinates.
+    pub fn in_several(self) -> Self {
+        Self {
+            one_coordinate: false,
+            ..self
+        }
+    }
+
     /// So many times as much, in every coordinate. Rounded up.
     pub fn times(&self, by: &Exact) -> Self {
         Self {

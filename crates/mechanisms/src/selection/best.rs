@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 use exact::Exact;
-use measures::{Epsilon, PureDp};
+use measures::PureDp;
 use odometer::{Measurement, Space};
 use queryable::AskError;
 
@@ -76,11 +76,8 @@ where
         return Err(BuildError::out_of_range(what, "below 1", stop));
     }
     let more = Geometric::with_ratio(RBig::ONE - &stop)?;
-    let (inner, one) = (measurement.clone(), measurement.map().clone());
-    let space = measurement.space().clone();
-    let map = space.map(PureDp, move |d_in| {
-        Ok(Epsilon::new(one.loss(d_in)?.value().times(3)))
-    });
+    let (inner, space) = (measurement.clone(), measurement.space().clone());
+    let map = measurement.map().loss_times(3);
     let (name, ratio) = more.parameter();
     let best = Measurement::new("best of many", space, map, move |data: &Arc<_>, scope| {
         // Drawn first: what was seen does not decide when to stop.

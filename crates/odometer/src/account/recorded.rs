@@ -3,7 +3,9 @@
 
 use std::{any::Any, sync::Arc};
 
-use measures::{Distance, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance};
+use measures::{
+    Distance as _, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance,
+};
 use queryable::guarded;
 
 use crate::{
@@ -123,7 +125,7 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
         let (quotes, otherwise) = match posted {
             Posted::Direct { form, losses } => {
                 let quotes = losses.iter().map(|loss| Ok(Quote::Direct(read(loss)?)));
-                let map = map_of_form(measure, form);
+                let map = map_of_form(measure, form)?;
                 (
                     quotes.collect::<Result<Vec<_>, JournalError>>()?,
                     map.map(|map| Self::direct(Arc::clone(&description), map)),
@@ -131,7 +133,7 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
             }
             Posted::Part { path, form, losses } => (
                 part_quotes(path, losses, &mut |place| books.group(place))?,
-                part_bill(&description, measure, path, form, books),
+                part_bill(&description, measure, path, form, books)?,
             ),
             Posted::Slot { .. } => {
                 return Err(damaged("a slot was taken of what is no compositor"));
@@ -155,12 +157,18 @@ impl<MI: Metric, M: Measure> Bill<MI, M> {
     }
 }
 
+/// The map of a form that was written down, if it is known here. What is longer than anything that is written is not read.
 fn map_of_form<MI: Metric, M: Measure>(
     measure: &M,
     form: &Form<String, String>,
-) -> Option<PrivacyMap<MI, M>> {
-    let form = form.map(|d_in| Distance::read(d_in), |loss| Loss::read(loss))?;
-    PrivacyMap::of_form(measure.clone(), form)
+) -> Result<Option<PrivacyMap<MI, M>>, JournalError> {
+    if !form.is_within_limits() {
+        return Err(damaged(
+            "the form of a map is longer than any that is written",
+        ));
+    }
+    let of_form = |form| PrivacyMap::of_form(measure.clone(), form);
+    Ok(form.read().and_then(of_form))
 }
 
 fn steps<L>(quotes: &[&PartQuote<L>], factors: &[Option<u32>]) -> Result<Vec<Stored>, LaunchError> {
@@ -211,14 +219,17 @@ fn part_bill<MI: Metric, M: Measure>(
     path: &[Stored],
     form: &Form<String, String>,
     books: &Books,
-) -> Option<Bill<MI, M>> {
+) -> Result<Option<Bill<MI, M>>, JournalError> {
     let map = map_of_form::<SymmetricDistance, M>(measure, form)?;
-    let innermost = Bill::direct(Arc::clone(description), map);
-    let (outermost, inner) = path.split_first()?;
-    let inner = inner.iter().rev().try_fold(innermost, |bill, step| {
-        part_of::<SymmetricDistance, M>(step, bill, books)
-    })?;
-    part_of(outermost, inner, books)
+    let bill = |map| {
+        let innermost = Bill::direct(Arc::clone(description), map);
+        let (outermost, inner) = path.split_first()?;
+        let inner = inner.iter().rev().try_fold(innermost, |bill, step| {
+            part_of::<SymmetricDistance, M>(step, bill, books)
+        })?;
+        part_of(outermost, inner, books)
+    };
+    Ok(map.and_then(bill))
 }
 
 fn part_of<MI: Metric, M: Measure>(

@@ -5,6 +5,7 @@ mod calibrate;
 mod combinators;
 mod defects;
 mod interactive;
+mod ledger;
 mod mechanisms;
 mod names;
 mod ours;
