@@ -47,25 +47,27 @@ impl<N: Count> Chain<N> {
             return self;
         }
         let mut points = self.corners();
-        points.extend(other.corners());
+        points.append(&mut other.corners());
         points.sort();
-        let hull = upper_hull(Corner::default(), points);
-        let step = |pair: &[Corner<N>]| {
-            let [from, to] = [&pair[0], &pair[1]];
-            Corner::new(from.x.distance(&to.x), from.y.distance(&to.y))
-        };
-        Self(hull.windows(2).map(step).collect())
+        let mut hull = upper_hull(Corner::default(), points);
+        for at in (1..hull.len()).rev() {
+            let (from, to) = (&hull[at - 1], &hull[at]);
+            hull[at] = Corner::new(from.x.distance(&to.x), from.y.distance(&to.y));
+        }
+        hull.remove(0);
+        Self(hull)
     }
 
     /// The corners after the origin.
-    fn corners(&self) -> Vec<Corner<N>> {
+    fn corners(self) -> Vec<Corner<N>> {
+        let mut corners = self.0;
         let mut at = Corner::<N>::default();
-        let corner = |step: &Corner<N>| {
-            at.x += &step.x;
-            at.y += &step.y;
-            at.clone()
-        };
-        self.0.iter().map(corner).collect()
+        for corner in &mut corners {
+            at.x += &corner.x;
+            at.y += &corner.y;
+            *corner = at.clone();
+        }
+        corners
     }
 }
 

@@ -2,12 +2,11 @@
 //! themselves is not counted.
 
 use dashu_int::UBig;
-use dashu_ratio::RBig;
 
-use crate::{explore, explore::Heard, graph};
+use crate::{explore, explore::Heard, graph, mass::Mass};
 
 /// Its masses, as numbers and as counts, where it comes from, and its share of the chains.
-const MASSES: usize = 2 * size_of::<RBig>() + 2 * size_of::<UBig>() + 16 + 48 + 64;
+const MASSES: usize = 2 * size_of::<Mass>() + 2 * size_of::<UBig>() + 16 + 48 + 64;
 
 /// A history, without its queries.
 pub(crate) fn node<Q, A>() -> usize {
