@@ -40,6 +40,10 @@ impl<A: Ord> Answers<A> {
         match self {
             Self::Few(list) if list.len() < FEW => {
                 let at = list.partition_point(|(known, _)| *known < answer);
+                if list.capacity() == 0 {
+                    // Many queries have two answers, hardly one has none.
+                    list.reserve_exact(2);
+                }
                 list.insert(at, (answer, to));
             }
             Self::Few(list) => {
@@ -50,13 +54,6 @@ impl<A: Ord> Answers<A> {
             Self::Many(tree) => {
                 tree.insert(answer, to);
             }
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Few(list) => list.len(),
-            Self::Many(tree) => tree.len(),
         }
     }
 

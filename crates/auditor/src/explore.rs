@@ -259,7 +259,7 @@ where
     ) -> Result<usize, AuditError> {
         let child = self.tree.add_node();
         let to = &mut self.tree.nodes[node].edges[choice].to;
-        let weight = weigh::node::<Q, A>() + weigh::answer::<A>(to.len());
+        let weight = weigh::node::<Q, A>() + weigh::answer::<A>();
         to.insert(answer, child);
         self.meter.take(weight)?;
         Ok(child)

@@ -116,8 +116,10 @@ fn small_product((n, d): (u64, NonZero<u64>), (m, e): (u64, u64)) -> Option<Mass
 }
 
 fn small_sum((n, d): (u64, NonZero<u64>), (m, e): (u64, NonZero<u64>)) -> Option<Mass> {
-    if n == 0 {
-        return Some(Mass::Small(m, e));
+    match (n, m) {
+        (0, _) => return Some(Mass::Small(m, e)),
+        (_, 0) => return Some(Mass::Small(n, d)),
+        _ => {}
     }
     if d == e {
         return match n.checked_add(m) {

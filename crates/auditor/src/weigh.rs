@@ -23,9 +23,7 @@ pub(crate) fn edge<Q, A>() -> usize {
     size_of::<explore::Edge<Q, A>>() + size_of::<graph::Edge<Q, A>>()
 }
 
-/// One more answer, after so many, in the tree and in the graph. The first pays for a list with room for four; otherwise
-/// there is room for as many again.
-pub(crate) fn answer<A>(before: usize) -> usize {
-    let entry = size_of::<(Heard<A>, usize)>();
-    entry * if before == 0 { 5 } else { 3 }
+/// One more answer, in the tree, where there is room for as many again, and in the graph.
+pub(crate) fn answer<A>() -> usize {
+    3 * size_of::<(Heard<A>, usize)>()
 }

@@ -23,6 +23,7 @@ pub struct Probability(Fraction);
 /// In lowest terms, and in words whenever they hold it: so equal ones look alike. Every replay of every draw copies and
 /// compares some.
 #[derive(Clone, Eq, Hash)]
+#[allow(clippy::derived_hash_with_manual_eq, reason = "equality is as derived")]
 enum Fraction {
     Words(u64, NonZero<u64>),
     Long(Arc<RBig>),

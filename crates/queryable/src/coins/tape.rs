@@ -320,13 +320,11 @@ impl Tape {
 
 /// The first of these outcomes that is possible.
 #[inline]
-fn possible<D: Distribution + ?Sized>(distribution: &D, outcomes: Range<usize>) -> Option<usize> {
-    for index in outcomes {
-        if !distribution.outcome(index).1.is_zero() {
-            return Some(index);
-        }
-    }
-    None
+fn possible<D: Distribution + ?Sized>(
+    distribution: &D,
+    mut outcomes: Range<usize>,
+) -> Option<usize> {
+    outcomes.find(|&index| !distribution.outcome(index).1.is_zero())
 }
 
 /// What the first outcomes leave to one. Not the sum of the others: there may be as many as a number can say.
