@@ -7,10 +7,13 @@ use crate::{error::AuditError, explore::Heard};
 /// More answers than this are kept in a search tree.
 const FEW: usize = 16;
 
+/// An answer, and where it leads.
+type Entry<A> = (Heard<A>, usize);
+
 /// Where the answers to a query lead, by the order of the answers. Most queries have few: a list takes less time and
 /// memory than a search tree.
 pub(crate) enum Answers<A> {
-    Few(Vec<(Heard<A>, usize)>),
+    Few(Vec<Entry<A>>),
     Many(BTreeMap<Heard<A>, usize>),
 }
 
@@ -58,7 +61,7 @@ impl<A: Ord> Answers<A> {
     }
 
     /// The answers in order.
-    pub(crate) fn into_list(self) -> Vec<(Heard<A>, usize)> {
+    pub(crate) fn into_list(self) -> Vec<Entry<A>> {
         match self {
             Self::Few(list) => list,
             Self::Many(tree) => tree.into_iter().collect(),
@@ -71,11 +74,10 @@ pub(crate) fn join<A: Ord>(
     [zero, one]: [Answers<A>; 2],
     round: usize,
     mut place: impl FnMut([Option<usize>; 2]) -> usize,
-) -> Result<Vec<(Heard<A>, usize)>, AuditError> {
+) -> Result<Vec<Entry<A>>, AuditError> {
     let (mut zero, one) = (zero.into_list(), one.into_list());
-    let same =
-        |((a, _), (b, _)): (&(Heard<A>, usize), &(Heard<A>, usize))| a == b && a.cmp(b).is_eq();
     // Nearly always: then one list does for both.
+    let same = |(a, b): (&Entry<A>, &Entry<A>)| a.0 == b.0 && a.0.cmp(&b.0).is_eq();
     if zero.len() == one.len() && zero.iter().zip(&one).all(same) {
         for ((_, here), (_, there)) in zero.iter_mut().zip(one) {
             *here = place([Some(*here), Some(there)]);
