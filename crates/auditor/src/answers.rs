@@ -7,10 +7,13 @@ use crate::{error::AuditError, explore::Heard};
 /// More answers than this are kept in a search tree.
 const FEW: usize = 16;
 
+/// An answer, and where it leads.
+type Entry<A> = (Heard<A>, usize);
+
 /// Where the answers to a query lead, by the order of the answers. Most queries have few: a list takes less time and
 /// memory than a search tree.
 pub(crate) enum Answers<A> {
-    Few(Vec<(Heard<A>, usize)>),
+    Few(Vec<Entry<A>>),
     Many(BTreeMap<Heard<A>, usize>),
 }
 
@@ -40,6 +43,10 @@ impl<A: Ord> Answers<A> {
         match self {
             Self::Few(list) if list.len() < FEW => {
                 let at = list.partition_point(|(known, _)| *known < answer);
+                if list.capacity() == 0 {
+                    // Many queries have two answers, hardly one has none.
+                    list.reserve_exact(2);
+                }
                 list.insert(at, (answer, to));
             }
             Self::Few(list) => {
@@ -53,15 +60,8 @@ impl<A: Ord> Answers<A> {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Few(list) => list.len(),
-            Self::Many(tree) => tree.len(),
-        }
-    }
-
     /// The answers in order.
-    pub(crate) fn into_list(self) -> Vec<(Heard<A>, usize)> {
+    pub(crate) fn into_list(self) -> Vec<Entry<A>> {
         match self {
             Self::Few(list) => list,
             Self::Many(tree) => tree.into_iter().collect(),
@@ -69,16 +69,23 @@ impl<A: Ord> Answers<A> {
     }
 }
 
-/// An answer, and where it leads under each input.
-pub(crate) type Joined<A> = (Heard<A>, [Option<usize>; 2]);
-
-/// The answers under both inputs, in order.
+/// The answers under both inputs, in order. `place` says where an answer leads that led there under each input.
 pub(crate) fn join<A: Ord>(
     [zero, one]: [Answers<A>; 2],
     round: usize,
-) -> Result<Vec<Joined<A>>, AuditError> {
+    mut place: impl FnMut([Option<usize>; 2]) -> usize,
+) -> Result<Vec<Entry<A>>, AuditError> {
+    let (mut zero, one) = (zero.into_list(), one.into_list());
+    // Nearly always: then one list does for both.
+    let same = |(a, b): (&Entry<A>, &Entry<A>)| a.0 == b.0 && a.0.cmp(&b.0).is_eq();
+    if zero.len() == one.len() && zero.iter().zip(&one).all(same) {
+        for ((_, here), (_, there)) in zero.iter_mut().zip(one) {
+            *here = place([Some(*here), Some(there)]);
+        }
+        return Ok(zero);
+    }
     let mut joined = Vec::with_capacity(zero.len().max(one.len()));
-    let (mut zero, mut one) = (zero.into_list().into_iter(), one.into_list().into_iter());
+    let (mut zero, mut one) = (zero.into_iter(), one.into_iter());
     let (mut left, mut right) = (zero.next(), one.next());
     loop {
         let order = match (&left, &right) {
@@ -93,13 +100,14 @@ pub(crate) fn join<A: Ord>(
         let there = order
             .is_ge()
             .then(|| std::mem::replace(&mut right, one.next()));
-        joined.push(match (here.flatten(), there.flatten()) {
+        let (answer, at) = match (here.flatten(), there.flatten()) {
             (Some((a, _)), Some((b, _))) if a != b => {
                 return Err(AuditError::CoarseOrder { round });
             }
             (Some((answer, to)), there) => (answer, [Some(to), there.map(|(_, to)| to)]),
             (None, Some((answer, to))) => (answer, [None, Some(to)]),
             (None, None) => return Ok(joined),
-        });
+        };
+        joined.push((answer, place(at)));
     }
 }

@@ -46,27 +46,37 @@ impl<N: Count> Chain<N> {
         if self == other {
             return self;
         }
-        let mut points = self.corners();
-        points.extend(other.corners());
-        points.sort();
-        let hull = upper_hull(Corner::default(), points);
-        let step = |pair: &[Corner<N>]| {
-            let [from, to] = [&pair[0], &pair[1]];
-            Corner::new(from.x.distance(&to.x), from.y.distance(&to.y))
-        };
-        Self(hull.windows(2).map(step).collect())
+        let points = in_order(self.corners(), other.corners());
+        let mut hull = upper_hull(Corner::default(), points);
+        for at in (1..hull.len()).rev() {
+            let (from, to) = (&hull[at - 1], &hull[at]);
+            hull[at] = Corner::new(from.x.distance(&to.x), from.y.distance(&to.y));
+        }
+        hull.remove(0);
+        Self(hull)
     }
 
     /// The corners after the origin.
-    fn corners(&self) -> Vec<Corner<N>> {
+    fn corners(self) -> Vec<Corner<N>> {
+        let mut corners = self.0;
         let mut at = Corner::<N>::default();
-        let corner = |step: &Corner<N>| {
-            at.x += &step.x;
-            at.y += &step.y;
-            at.clone()
-        };
-        self.0.iter().map(corner).collect()
+        for corner in &mut corners {
+            at.x += &corner.x;
+            at.y += &corner.y;
+            *corner = at.clone();
+        }
+        corners
     }
+}
+
+/// What is in two ordered lists, in order.
+fn in_order<T: Ord>(one: Vec<T>, other: Vec<T>) -> impl Iterator<Item = T> {
+    let (mut one, mut other) = (one.into_iter().peekable(), other.into_iter().peekable());
+    std::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some(a), Some(b)) if b < a => other.next(),
+        (None, _) => other.next(),
+        _ => one.next(),
+    })
 }
 
 /// The corners of the chain of the whole system: `y` is the mass under input `over`, `x` under the other input.
@@ -83,8 +93,6 @@ pub(crate) fn corners<Q, A>(graph: &Graph<Q, A>, over: usize) -> Vec<Corner<UBig
 
 fn root_chain<Q, A, N: Count>(graph: &Graph<Q, A>, counts: &[[N; 2]], over: usize) -> Chain<N> {
     let mut chains: Vec<Chain<N>> = vec![Chain(vec![]); graph.nodes.len()];
-    // Who asks for a chain last is the parent of the least number.
-    let mut first_parent = vec![0; graph.nodes.len()];
     let children = |at: usize| graph.nodes[at].edges.iter().flat_map(|edge| &edge.to);
     // One view: accept it or not. A view that is impossible under the first input is never worth accepting.
     let view = |at: usize| {
@@ -92,11 +100,16 @@ fn root_chain<Q, A, N: Count>(graph: &Graph<Q, A>, counts: &[[N; 2]], over: usiz
         (*y != N::default()).then(|| Corner::new(x.clone(), y.clone()))
     };
     let is_leaf = |at: usize| graph.nodes[at].edges.is_empty();
-    for at in (0..graph.nodes.len()).rev() {
-        for (_, child) in children(at) {
-            first_parent[*child] = at;
+    // Who asks for a chain last is the parent of the least number; only merged histories have several.
+    let first_parent = graph.merged.then(|| {
+        let mut first_parent = vec![0; graph.nodes.len()];
+        for at in (0..graph.nodes.len()).rev() {
+            children(at).for_each(|(_, child)| first_parent[*child] = at);
         }
-    }
+        first_parent
+    });
+    let is_last =
+        |at: usize, child: usize| first_parent.as_ref().is_none_or(|first| first[child] == at);
     for at in (0..graph.nodes.len()).rev() {
         let asked = graph.nodes[at].edges.iter().map(|edge| {
             let mut steps = Vec::with_capacity(edge.to.len());
@@ -109,7 +122,7 @@ fn root_chain<Q, A, N: Count>(graph: &Graph<Q, A>, counts: &[[N; 2]], over: usiz
             Chain::sum(steps)
         });
         chains[at] = asked.reduce(Chain::hull).unwrap_or_default();
-        for (_, child) in children(at).filter(|(_, child)| first_parent[*child] == at) {
+        for (_, child) in children(at).filter(|(_, child)| is_last(at, *child)) {
             chains[*child] = Chain(vec![]);
         }
     }

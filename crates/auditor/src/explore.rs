@@ -5,7 +5,6 @@
 //! masses of the leaves are kept: the probability of a history is the sum over its continuations under any one way to go
 //! on.
 
-use dashu_ratio::RBig;
 use queryable::{
     AskError, Exchange, Root,
     coins::{Branch, Script},
@@ -51,14 +50,14 @@ pub(crate) struct Edge<Q, A> {
     pub(crate) query: Q,
     pub(crate) to: Answers<A>,
     /// The mass of outcomes that were not enumerated while answering.
-    pub(crate) missing: RBig,
+    pub(crate) missing: Mass,
 }
 
 /// The tree of histories of one input.
 pub(crate) struct Tree<Q, A> {
     pub(crate) nodes: Vec<Node<Q, A>>,
     /// What was not enumerated while the system was built.
-    pub(crate) missing: RBig,
+    pub(crate) missing: Mass,
     pub(crate) runs: u64,
     /// How many runs were made again.
     pub(crate) reruns: usize,
@@ -117,7 +116,6 @@ struct Explorer<'a, B, O, Q, A> {
     build: &'a B,
     offer: &'a O,
     input: Input,
-    limits: Limits,
     meter: Meter<'a>,
     tree: Tree<Q, A>,
     asks: Vec<Ask>,
@@ -148,7 +146,7 @@ where
 {
     let mut tree = Tree {
         nodes: Vec::new(),
-        missing: RBig::ZERO,
+        missing: Mass::ZERO,
         runs: 0,
         reruns: 0,
         cut_off: false,
@@ -158,7 +156,6 @@ where
         build,
         offer,
         input,
-        limits: *limits,
         meter: Meter::new(memory),
         tree,
         asks: Vec::new(),
@@ -175,12 +172,12 @@ where
             let limit = limits.runs;
             return Err(AuditError::TooManyRuns { limit });
         }
-        explorer.run(script, fresh_from)?;
+        explorer.run(&mut script, fresh_from)?;
         if explorer.tree.runs.is_multiple_of(COUNTED) {
             progress.count(COUNTED);
         }
-        match explorer.advance()? {
-            Some((next, fresh)) => (script, fresh_from) = (next, fresh),
+        match explorer.advance(&mut script)? {
+            Some(fresh) => fresh_from = fresh,
             None => {
                 let Explorer {
                     mut tree,
@@ -205,8 +202,8 @@ where
     O: Fn(&[Exchange<Q, A>]) -> Offer<Q>,
 {
     /// One run. The asks before number `fresh_from` must be answered as they were in the last run.
-    fn run(&mut self, script: Script, fresh_from: usize) -> Result<(), AuditError> {
-        let mut seat = Seat::take(self.build, self.input, &Root::scripted(&script));
+    fn run(&mut self, script: &mut Script, fresh_from: usize) -> Result<(), AuditError> {
+        let mut seat = Seat::take(self.build, self.input, &Root::scripted(script));
         for (round, known) in self.history[..fresh_from].iter().enumerate() {
             if seat.ask(known.query.clone()) != known.answer {
                 return Err(AuditError::HiddenRandomness { round });
@@ -241,7 +238,7 @@ where
             self.history.push(Exchange { query, answer });
         };
         seat.leave()?;
-        check_fault(&script)?;
+        check_fault(script)?;
         let mass = self.take_in(script.end())?;
         let leaf = &mut self.tree.nodes[leaf].mass;
         if leaf.is_zero() {
@@ -262,7 +259,7 @@ where
     ) -> Result<usize, AuditError> {
         let child = self.tree.add_node();
         let to = &mut self.tree.nodes[node].edges[choice].to;
-        let weight = weigh::node::<Q, A>() + weigh::answer::<A>(to.len());
+        let weight = weigh::node::<Q, A>() + weigh::answer::<A>();
         to.insert(answer, child);
         self.meter.take(weight)?;
         Ok(child)
@@ -295,7 +292,7 @@ where
             let edge = |query| Edge {
                 query,
                 to: Answers::new(),
-                missing: RBig::ZERO,
+                missing: Mass::ZERO,
             };
             this.edges = offer.queries.into_iter().map(edge).collect();
         }
@@ -308,22 +305,20 @@ where
         self.branches = branches;
         if std::mem::take(&mut self.diverted) {
             // Only now is the probability of the new choice known.
-            let probability = Mass::from(self.branches[known - 1].probability.as_rational());
+            let probability = Mass::from(&self.branches[known - 1].probability);
             self.draws[known - 1].visited.add(&probability);
         }
         for at in known..self.branches.len() {
             let reached = self.through(at);
             let branch = &self.branches[at];
             if !branch.missing.is_zero() {
-                let missing = reached.to_rational() * branch.missing.as_rational();
-                match self.asks.iter().rev().find(|ask| ask.coins_before <= at) {
-                    Some(ask) => {
-                        self.tree.nodes[ask.node].edges[ask.choice].missing += missing;
-                    }
-                    None => self.tree.missing += missing,
-                }
+                let place = match self.asks.iter().rev().find(|ask| ask.coins_before <= at) {
+                    Some(ask) => &mut self.tree.nodes[ask.node].edges[ask.choice].missing,
+                    None => &mut self.tree.missing,
+                };
+                place.add(&reached.times(&branch.missing));
             }
-            let visited = Mass::from(branch.probability.as_rational());
+            let visited = Mass::from(&branch.probability);
             let draw = Draw { visited, reached };
             self.meter.take(draw.weight())?;
             self.draws.push(draw);
@@ -336,23 +331,22 @@ where
         match count {
             0 => Mass::ONE,
             _ => {
-                let probability = self.branches[count - 1].probability.as_rational();
+                let probability = &self.branches[count - 1].probability;
                 self.draws[count - 1].reached.times(probability)
             }
         }
     }
 
-    /// Goes back to the last decision that can be taken otherwise: the script for it, and the first ask whose answer
+    /// Goes back to the last decision that can be taken otherwise, and sets the script to it: the first ask whose answer
     /// may be new. `None` when all runs have been made.
-    fn advance(&mut self) -> Result<Option<(Script, usize)>, AuditError> {
+    fn advance(&mut self, script: &mut Script) -> Result<Option<usize>, AuditError> {
         loop {
             let asked_at = self.asks.last().map_or(0, |ask| ask.coins_before);
             if self.branches.len() > asked_at {
-                self.diverted = self.branches.last().is_some_and(|last| last.next.is_some());
-                if self.diverted {
-                    let script = Script::divert(std::mem::take(&mut self.branches));
-                    let fresh = self.asks.len().saturating_sub(1);
-                    return Ok(script.map(|script| (self.limits.applied(script), fresh)));
+                if let Some(next) = self.branches.last().and_then(|last| last.next) {
+                    self.diverted = true;
+                    script.rewind(std::mem::take(&mut self.branches), next);
+                    return Ok(Some(self.asks.len().saturating_sub(1)));
                 }
                 self.check_sum()?;
                 self.branches.pop();
@@ -365,8 +359,9 @@ where
             };
             if ask.choice + 1 < self.tree.nodes[ask.node].edges.len() {
                 ask.choice += 1;
-                let script = Script::replay(std::mem::take(&mut self.branches));
-                return Ok(Some((self.limits.applied(script), self.asks.len() - 1)));
+                let last = self.branches.last().map_or(0, |last| last.choice);
+                script.rewind(std::mem::take(&mut self.branches), last);
+                return Ok(Some(self.asks.len() - 1));
             }
             self.asks.pop();
         }
@@ -377,7 +372,7 @@ where
             return Ok(());
         };
         let mut sum = draw.visited.clone();
-        sum.add(&Mass::from(branch.missing.as_rational()));
+        sum.add(&Mass::from(&branch.missing));
         if !sum.is_one() {
             return Err(AuditError::NotNormalized {
                 draw: self.branches.len() - 1,

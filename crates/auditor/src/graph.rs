@@ -20,7 +20,7 @@ pub(crate) struct Edge<Q, A> {
     pub(crate) query: Q,
     pub(crate) to: Vec<(Heard<A>, usize)>,
     /// What was not enumerated, under each input.
-    pub(crate) missing: [RBig; 2],
+    pub(crate) missing: [Mass; 2],
 }
 
 pub(crate) struct Graph<Q, A> {
@@ -182,12 +182,13 @@ fn in_words(leaves: &[[Mass; 2]]) -> Option<(u64, Vec<[u64; 2]>)> {
         let Mass::Small(_, own) = mass else {
             return None;
         };
-        if !denominator.is_multiple_of(*own) {
-            denominator = denominator.checked_mul(own / denominator.gcd(*own))?;
+        let own = own.get();
+        if !denominator.is_multiple_of(own) {
+            denominator = denominator.checked_mul(own / denominator.gcd(own))?;
         }
     }
     let count = |mass: &Mass| match mass {
-        Mass::Small(numerator, own) => numerator.checked_mul(denominator / own),
+        Mass::Small(numerator, own) => numerator.checked_mul(denominator / *own),
         Mass::Big(_) => None,
     };
     let counts = leaves
@@ -237,7 +238,7 @@ fn check_stable<Q, A>(nodes: &[Node<Q, A>], masses: &Masses) -> Result<(), Audit
         for at in (0..nodes.len()).rev() {
             let mut first = None;
             for edge in &nodes[at].edges {
-                let missing = edge.missing[input].clone();
+                let missing = edge.missing[input].to_rational();
                 let missing = edge
                     .to
                     .iter()
@@ -311,7 +312,7 @@ fn depth_of<Q, A>(nodes: &[Node<Q, A>], node: usize) -> usize {
 
 /// The largest missing mass over adversaries, under each input.
 fn worst_missing<Q, A>(nodes: &[Node<Q, A>]) -> [RBig; 2] {
-    let none = |edge: &Edge<Q, A>| edge.missing.iter().all(RBig::is_zero);
+    let none = |edge: &Edge<Q, A>| edge.missing.iter().all(Mass::is_zero);
     if nodes.iter().flat_map(|node| &node.edges).all(none) {
         return [RBig::ZERO, RBig::ZERO];
     }
@@ -321,7 +322,7 @@ fn worst_missing<Q, A>(nodes: &[Node<Q, A>]) -> [RBig; 2] {
             let lost = nodes[at].edges.iter().map(|edge| {
                 edge.to
                     .iter()
-                    .fold(edge.missing[input].clone(), |sum, (_, child)| {
+                    .fold(edge.missing[input].to_rational(), |sum, (_, child)| {
                         sum + &worst[*child]
                     })
             });
@@ -338,10 +339,11 @@ mod tests {
     /// One round, two queries, one answer each, with these masses; the second query's draw was truncated.
     fn graph(masses: [i64; 2], missing: i64) -> Result<Graph<u8, ()>, AuditError> {
         let part = |n: i64| RBig::from_parts(n.into(), 8u8.into());
+        let leaf = |n| Mass::from(&part(n));
         let edge = |query: u8, missing| Edge {
             query,
             to: vec![(Ok(()), usize::from(query) + 1)],
-            missing: [part(missing), part(missing)],
+            missing: [leaf(missing), leaf(missing)],
         };
         let node = |edges| Node { part: 0, edges };
         let nodes = vec![
@@ -349,7 +351,6 @@ mod tests {
             node(vec![]),
             node(vec![]),
         ];
-        let leaf = |n| Mass::from(&part(n));
         let leaves = [0, masses[0], masses[1]].map(|n| [leaf(n), leaf(n)]);
         Graph::with_leaves(nodes, leaves.to_vec())
     }

@@ -1,8 +1,6 @@
 //! Joins the trees of both inputs into one graph. A history that is possible under one input only has mass zero under
 //! the other.
 
-use dashu_ratio::RBig;
-
 use crate::{
     answers::{self, Answers},
     error::AuditError,
@@ -14,12 +12,13 @@ use crate::{
 pub(crate) fn join<Q: PartialEq, A: Ord>(
     trees: [Tree<Q, A>; 2],
 ) -> Result<Graph<Q, A>, AuditError> {
-    let built = [trees[0].missing.clone(), trees[1].missing.clone()];
+    let built = [0, 1].map(|input| trees[input].missing.to_rational());
+    let fewest = trees[0].nodes.len().max(trees[1].nodes.len());
     let mut join = Join {
         halves: trees.map(|tree| tree.nodes.into_iter().map(Some).collect()),
-        nodes: vec![],
-        leaves: vec![],
-        origins: vec![],
+        nodes: Vec::with_capacity(fewest),
+        leaves: Vec::with_capacity(fewest),
+        origins: Vec::with_capacity(fewest),
     };
     join.place([Some(0), Some(0)], 0);
     for new in 0.. {
@@ -72,6 +71,7 @@ impl<Q: PartialEq, A: Ord> Join<Q, A> {
             }
         }
         let longest = zero.len().max(one.len());
+        self.nodes[new].edges.reserve_exact(longest);
         let (mut zero, mut one) = (zero.into_iter(), one.into_iter());
         for _ in 0..longest {
             if let Some(edge) = self.edge([zero.next(), one.next()], depth)? {
@@ -87,7 +87,7 @@ impl<Q: PartialEq, A: Ord> Join<Q, A> {
         depth: usize,
     ) -> Result<Option<Edge<Q, A>>, AuditError> {
         let mut to = [Answers::new(), Answers::new()];
-        let mut missing = [RBig::ZERO, RBig::ZERO];
+        let mut missing = [Mass::ZERO, Mass::ZERO];
         let mut query = None;
         for (input, half) in halves.into_iter().enumerate() {
             let Some(half) = half else { continue };
@@ -95,11 +95,7 @@ impl<Q: PartialEq, A: Ord> Join<Q, A> {
             missing[input] = half.missing;
             to[input] = half.to;
         }
-        let to = answers::join(to, depth)?;
-        let to = to
-            .into_iter()
-            .map(|(answer, at)| (answer, self.place(at, depth + 1)))
-            .collect();
+        let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
         let edge = |query| Edge { query, to, missing };
         Ok(query.map(edge))
     }

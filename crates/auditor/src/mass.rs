@@ -1,8 +1,11 @@
 //! Masses of runs and of histories: exact, and in machine words while they fit, which is nearly always.
 
+use std::num::NonZero;
+
 use dashu_base::Gcd;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
+use queryable::coins::Probability;
 
 use crate::limits::heap;
 
@@ -10,13 +13,17 @@ use crate::limits::heap;
 #[derive(Clone, Debug)]
 pub(crate) enum Mass {
     /// Numerator and denominator, not always in lowest terms.
-    Small(u64, u64),
-    Big(RBig),
+    Small(u64, NonZero<u64>),
+    Big(Box<RBig>),
 }
 
 impl Mass {
-    pub(crate) const ZERO: Self = Self::Small(0, 1);
-    pub(crate) const ONE: Self = Self::Small(1, 1);
+    pub(crate) const ZERO: Self = Self::Small(0, NonZero::<u64>::MIN);
+    pub(crate) const ONE: Self = Self::Small(1, NonZero::<u64>::MIN);
+
+    fn big(value: RBig) -> Self {
+        Self::Big(Box::new(value))
+    }
 
     pub(crate) fn is_zero(&self) -> bool {
         match self {
@@ -27,26 +34,26 @@ impl Mass {
 
     pub(crate) fn is_one(&self) -> bool {
         match self {
-            Self::Small(numerator, denominator) => numerator == denominator,
-            Self::Big(value) => *value == RBig::ONE,
+            Self::Small(numerator, denominator) => *numerator == denominator.get(),
+            Self::Big(value) => **value == RBig::ONE,
         }
     }
 
     pub(crate) fn to_rational(&self) -> RBig {
         match self {
             Self::Small(numerator, denominator) => {
-                RBig::from_parts((*numerator).into(), UBig::from(*denominator))
+                RBig::from_parts((*numerator).into(), UBig::from(denominator.get()))
             }
-            Self::Big(value) => value.clone(),
+            Self::Big(value) => RBig::clone(value),
         }
     }
 
-    pub(crate) fn times(&self, factor: &RBig) -> Self {
-        let product = match (self, words(factor)) {
-            (Self::Small(n, d), Some((m, e))) => fitting(wide(*n, m), wide(*d, e)),
+    pub(crate) fn times(&self, factor: &Probability) -> Self {
+        let product = match (self, factor.words()) {
+            (Self::Small(n, d), Some((m, e))) => small_product((*n, *d), (m, e)),
             _ => None,
         };
-        product.unwrap_or_else(|| Self::Big(self.to_rational() * factor))
+        product.unwrap_or_else(|| Self::big(self.to_rational() * factor.to_rational()))
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -54,30 +61,35 @@ impl Mass {
             (Self::Small(n, d), Self::Small(m, e)) => small_sum((*n, *d), (*m, *e)),
             _ => None,
         };
-        *self = sum.unwrap_or_else(|| Self::Big(self.to_rational() + other.to_rational()));
+        *self = sum.unwrap_or_else(|| Self::big(self.to_rational() + other.to_rational()));
     }
 
     /// The bytes that do not fit into its own place.
     pub(crate) fn heap(&self) -> usize {
         match self {
             Self::Small(..) => 0,
-            Self::Big(value) => heap(value),
+            Self::Big(value) => size_of::<RBig>() + heap(value),
         }
     }
 }
 
 impl From<&RBig> for Mass {
     fn from(value: &RBig) -> Self {
-        match words(value) {
-            Some((numerator, denominator)) => Self::Small(numerator, denominator),
-            None => Self::Big(value.clone()),
-        }
+        let small = || {
+            let numerator = u64::try_from(value.numerator()).ok()?;
+            let denominator = u64::try_from(value.denominator()).ok()?;
+            Some(Self::Small(numerator, NonZero::new(denominator)?))
+        };
+        small().unwrap_or_else(|| Self::big(value.clone()))
     }
 }
 
-fn words(value: &RBig) -> Option<(u64, u64)> {
-    let numerator = u64::try_from(value.numerator()).ok()?;
-    Some((numerator, u64::try_from(value.denominator()).ok()?))
+impl From<&Probability> for Mass {
+    fn from(value: &Probability) -> Self {
+        let words = value.words();
+        let small = words.and_then(|(n, d)| Some(Self::Small(n, NonZero::new(d)?)));
+        small.unwrap_or_else(|| Self::big(value.to_rational()))
+    }
 }
 
 fn wide(a: u64, b: u64) -> u128 {
@@ -86,20 +98,36 @@ fn wide(a: u64, b: u64) -> u128 {
 
 /// This fraction, if it fits: in lowest terms only where it must.
 fn fitting(numerator: u128, denominator: u128) -> Option<Mass> {
-    let small = |n: u128, d: u128| Some(Mass::Small(n.try_into().ok()?, d.try_into().ok()?));
+    let small = |n: u128, d: u128| {
+        let denominator = NonZero::new(d.try_into().ok()?)?;
+        Some(Mass::Small(n.try_into().ok()?, denominator))
+    };
     small(numerator, denominator).or_else(|| {
         let common = numerator.gcd(denominator);
         small(numerator / common, denominator / common)
     })
 }
 
-fn small_sum((n, d): (u64, u64), (m, e): (u64, u64)) -> Option<Mass> {
+fn small_product((n, d): (u64, NonZero<u64>), (m, e): (u64, u64)) -> Option<Mass> {
+    match (n.checked_mul(m), d.get().checked_mul(e)) {
+        (Some(n), Some(d)) => Some(Mass::Small(n, NonZero::new(d)?)),
+        _ => fitting(wide(n, m), wide(d.get(), e)),
+    }
+}
+
+fn small_sum((n, d): (u64, NonZero<u64>), (m, e): (u64, NonZero<u64>)) -> Option<Mass> {
+    match (n, m) {
+        (0, _) => return Some(Mass::Small(m, e)),
+        (_, 0) => return Some(Mass::Small(n, d)),
+        _ => {}
+    }
     if d == e {
-        return fitting(u128::from(n) + u128::from(m), d.into());
+        return match n.checked_add(m) {
+            Some(sum) => Some(Mass::Small(sum, d)),
+            None => fitting(u128::from(n) + u128::from(m), d.get().into()),
+        };
     }
-    if n == 0 {
-        return Some(Mass::Small(m, e));
-    }
+    let (d, e) = (d.get(), e.get());
     let common = d.gcd(e);
     let (up, down) = (e / common, d / common);
     let sum = wide(n, up).checked_add(wide(m, down))?;
@@ -128,16 +156,25 @@ mod tests {
         fn masses_are_rationals(values in prop::collection::vec((rational(), any::<bool>()), 1..12)) {
             let (mut mass, mut expected) = (Mass::ONE, RBig::ONE);
             for (value, product) in values {
-                if product {
-                    (mass, expected) = (mass.times(&value), expected * &value);
-                } else {
-                    mass.add(&Mass::from(&value));
-                    expected += &value;
+                match Probability::try_from(value.clone()) {
+                    Ok(probability) if product => {
+                        (mass, expected) = (mass.times(&probability), expected * &value);
+                        let alone = Mass::from(&probability).to_rational();
+                        prop_assert_eq!(&alone, &value);
+                    }
+                    _ => {
+                        mass.add(&Mass::from(&value));
+                        expected += &value;
+                    }
                 }
                 prop_assert_eq!(&mass.to_rational(), &expected);
                 prop_assert_eq!(mass.is_zero(), expected.is_zero());
                 prop_assert_eq!(mass.is_one(), expected == RBig::ONE);
-                prop_assert_eq!(mass.heap(), heap(&expected));
+                let boxed = match mass {
+                    Mass::Small(..) => 0,
+                    Mass::Big(_) => size_of::<RBig>(),
+                };
+                prop_assert_eq!(mass.heap(), boxed + heap(&expected));
             }
         }
     }

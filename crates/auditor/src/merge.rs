@@ -318,7 +318,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Walk<'_, Q, A> {
                 edges.push(Edge {
                     query: query.clone(),
                     to: answers.iter().map(to).collect(),
-                    missing: [RBig::ZERO, RBig::ZERO],
+                    missing: [Mass::ZERO, Mass::ZERO],
                 });
             }
         }

@@ -2,12 +2,11 @@
 //! themselves is not counted.
 
 use dashu_int::UBig;
-use dashu_ratio::RBig;
 
-use crate::{explore, explore::Heard, graph};
+use crate::{explore, explore::Heard, graph, mass::Mass};
 
 /// Its masses, as numbers and as counts, where it comes from, and its share of the chains.
-const MASSES: usize = 2 * size_of::<RBig>() + 2 * size_of::<UBig>() + 16 + 48 + 64;
+const MASSES: usize = 2 * size_of::<Mass>() + 2 * size_of::<UBig>() + 16 + 48 + 64;
 
 /// A history, without its queries.
 pub(crate) fn node<Q, A>() -> usize {
@@ -24,9 +23,7 @@ pub(crate) fn edge<Q, A>() -> usize {
     size_of::<explore::Edge<Q, A>>() + size_of::<graph::Edge<Q, A>>()
 }
 
-/// One more answer, after so many, in the tree and in the graph. The first pays for a list with room for four; otherwise
-/// there is room for as many again.
-pub(crate) fn answer<A>(before: usize) -> usize {
-    let entry = size_of::<(Heard<A>, usize)>();
-    entry * if before == 0 { 5 } else { 3 }
+/// One more answer, in the tree, where there is room for as many again, and in the graph.
+pub(crate) fn answer<A>() -> usize {
+    3 * size_of::<(Heard<A>, usize)>()
 }

@@ -65,7 +65,7 @@ fn noise_is_cut_without_being_passed_in() {
     let wrong = audit("0.5").enumerating(8).answer().unwrap();
     assert!(wrong.attack().is_some(), "{wrong}");
     let missing = Probability::new(1, 384).unwrap();
-    assert_eq!(wrong.report.missing(), [missing.as_rational(); 2]);
+    assert_eq!(wrong.report.missing(), [&missing.to_rational(); 2]);
     // 17 answers on each input, 18 in all, in two groups.
     let text = wrong.to_string();
     assert!(

@@ -297,7 +297,7 @@ fn staircase(runs: usize) -> Ratio {
         let wide = noise.clone().enumerating(30_000);
         let outcomes = (0..wide.arity()).map(|i| wide.outcome(i));
         let mean: f64 = outcomes
-            .map(|(x, p)| x.to_f64().value().abs() * p.as_rational().to_f64().value())
+            .map(|(x, p)| x.to_f64().value().abs() * p.to_rational().to_f64().value())
             .sum();
         let best = 1000.0 * (loss / 2.0).exp() / (loss.exp() - 1.0);
         let laplace = 1000.0 / loss;

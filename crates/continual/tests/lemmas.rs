@@ -47,7 +47,7 @@ impl Transcript {
             random.heard(self.place[1], pair.one),
         ];
         [0, 1].map(|answer| {
-            let law = |b: usize| heard[b].1[answer].as_rational();
+            let law = |b: usize| heard[b].1[answer].to_rational();
             let mut sent = self.sent.clone();
             sent.push(pair);
             Self {

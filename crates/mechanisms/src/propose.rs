@@ -226,10 +226,10 @@ mod tests {
             for beta in [0.1, 1e-3, 1e-9f64] {
                 let enough = ((1e6f64).ln() + (1.0 / beta).ln()) / number;
                 let chance = test.chances.of(enough.ceil() as i128 + 1);
-                let fails = chance.complement().as_rational().to_f64().value();
+                let fails = chance.complement().to_rational().to_f64().value();
                 assert!(fails <= beta, "{epsilon}, {beta}: {fails}");
             }
-            assert_eq!(test.chances.of(1).as_rational().to_f64().value(), 1e-6);
+            assert_eq!(test.chances.of(1).to_rational().to_f64().value(), 1e-6);
         }
     }
 }

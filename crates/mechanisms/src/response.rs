@@ -55,7 +55,7 @@ struct Truth {
 impl Truth {
     fn new(truth: Probability, delta: Probability) -> Result<Self, BuildError> {
         let half = RBig::from_parts(1.into(), 2u8.into());
-        if *truth.as_rational() < half {
+        if truth.to_rational() < half {
             let expected = "at least 1/2";
             return Err(BuildError::out_of_range(
                 "the probability of the truth",
@@ -64,11 +64,11 @@ impl Truth {
             ));
         }
         let epsilon = log_odds(&truth);
-        let mut words = vec![("truth", shown(truth.as_rational()))];
+        let mut words = vec![("truth", shown(&truth.to_rational()))];
         if !delta.is_zero() {
-            words.push(("δ", shown(delta.as_rational())));
+            words.push(("δ", shown(&delta.to_rational())));
         }
-        let bound = Exact::from_rational(delta.as_rational(), Round::Up).unwrap_or(Exact::ONE);
+        let bound = Exact::from_rational(&delta.to_rational(), Round::Up).unwrap_or(Exact::ONE);
         Ok(Self {
             leak: Bit::new(delta),
             truth: Bit::new(truth),
@@ -89,7 +89,7 @@ fn log_odds(truth: &Probability) -> Exact {
     if lie.is_zero() {
         return Exact::INFINITY;
     }
-    let odds = truth.as_rational() / lie.as_rational();
+    let odds = truth.to_rational() / lie.to_rational();
     let odds = Exact::from_rational(&odds, Round::Up).ok();
     odds.and_then(|odds| odds.ln(Round::Up))
         .unwrap_or(Exact::INFINITY)

@@ -108,7 +108,7 @@ fn gaussian_noise_has_the_divergence_it_claims() {
         let index = if x > 0 { 2 * x - 1 } else { -2 * x };
         let (value, mass) = noise.outcome(index as usize);
         assert_eq!(value, IBig::from(x));
-        mass.as_rational().to_f64().value()
+        mass.to_rational().to_f64().value()
     };
     for order in [2i32, 3, 5] {
         let powers = (-22..22).map(|x| mass(x).powi(order) * mass(x + 1).powi(1 - order));
@@ -314,7 +314,7 @@ fn the_zcdp_of_the_exponential_mechanism_holds() {
         let best = *scores.iter().max().unwrap();
         let penalties = scores.map(|s| ratio(best - s, 2)).to_vec();
         let choice = ExponentialChoice::new(penalties).unwrap();
-        [0, 1, 2].map(|i| choice.outcome(i).1.as_rational().to_f64().value())
+        [0, 1, 2].map(|i| choice.outcome(i).1.to_rational().to_f64().value())
     };
     for (a, b) in [
         ([0, 0, 0], [1, -1, -1]),

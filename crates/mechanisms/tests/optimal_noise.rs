@@ -142,7 +142,7 @@ fn the_staircase_is_as_accurate_as_published() {
             .enumerating(6000);
         let law = |i| {
             let (x, p) = noise.outcome(i);
-            (x.to_f64().value(), p.as_rational().to_f64().value())
+            (x.to_f64().value(), p.to_rational().to_f64().value())
         };
         let best = 200.0 * (loss / 2.0).exp() / (loss.exp() - 1.0);
         let ratio = mean(&law, noise.arity()) / best;

@@ -105,7 +105,7 @@ fn zcdp_of_scores_that_move_together_is_that_of_their_range() {
     let law = |scores: [i64; 3]| {
         let best = *scores.iter().max().unwrap();
         let choice = ExponentialChoice::new(scores.map(|s| ratio(best - s, 1)).to_vec()).unwrap();
-        [0, 1, 2].map(|i| choice.outcome(i).1.as_rational().to_f64().value())
+        [0, 1, 2].map(|i| choice.outcome(i).1.to_rational().to_f64().value())
     };
     let p = law([2, 0, 1]);
     for other in [[3, 0, 1], [3, 1, 1], [2, 1, 2], [2, 1, 1]] {

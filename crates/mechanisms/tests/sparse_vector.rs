@@ -71,7 +71,7 @@ type Law = [(i64, f64)];
 fn law<D: Distribution<Outcome: Into<IBig>>>(noise: &D) -> Vec<(i64, f64)> {
     let float = |(x, p): (D::Outcome, Probability)| {
         let x: IBig = x.into();
-        (i64::try_from(&x).unwrap(), p.as_rational().to_f64().value())
+        (i64::try_from(&x).unwrap(), p.to_rational().to_f64().value())
     };
     (0..noise.arity())
         .map(|i| float(noise.outcome(i)))

@@ -1,6 +1,9 @@
 //! Roots: owned, shared scopes on the analyst's side.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use zeroize::Zeroizing;
 
@@ -52,7 +55,8 @@ struct Shared {
     /// Where the root stands, and its children.
     place: Place,
     spawned: AtomicU64,
-    sequence: Sequence,
+    /// Made when it is first needed: most roots spawn nothing in turn.
+    sequence: OnceLock<Sequence>,
 }
 
 impl Root {
@@ -91,7 +95,7 @@ impl Root {
         Self(Arc::new(Shared {
             place: Place { position, lease },
             spawned: AtomicU64::new(0),
-            sequence: Sequence::new(),
+            sequence: OnceLock::new(),
         }))
     }
 
@@ -115,7 +119,7 @@ impl Root {
         M: Machine + 'static,
     {
         self.0.place.position.check_reachable()?;
-        let turn = self.0.sequence.begin_next();
+        let turn = self.0.sequence.get_or_init(Sequence::new).begin_next();
         self.spawn_under(self.0.place.lease.and(turn), machine)
     }
 

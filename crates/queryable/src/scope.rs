@@ -103,6 +103,7 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     /// [`AskError::Script`] when the coins are scripted and the script does not fit; [`AskError::Forked`].
+    #[inline]
     pub fn draw<D: Distribution + ?Sized>(
         &mut self,
         distribution: &D,
@@ -258,7 +259,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Ends the step. The turn moves only if it succeeded; says whether the machine halts.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(self, succeeded: bool) -> bool {
         if succeeded && let Some(turn) = self.pending {
             turn.begin();

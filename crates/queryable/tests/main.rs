@@ -11,6 +11,7 @@ mod laws;
 mod meters;
 mod payloads;
 mod postprocess;
+mod probability;
 mod reach;
 mod replay;
 mod sampling;

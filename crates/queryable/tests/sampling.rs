@@ -177,7 +177,7 @@ fn cell(probabilities: &[Probability], words: &[u64]) -> Option<usize> {
     let high = RBig::from_parts((drawn + UBig::ONE).into(), scale);
     let mut start = RBig::ZERO;
     for (index, probability) in probabilities.iter().enumerate() {
-        let end = &start + probability.as_rational();
+        let end = &start + probability.to_rational();
         if start <= low && high <= end && start < end {
             return Some(index);
         }

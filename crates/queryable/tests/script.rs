@@ -108,20 +108,63 @@ fn a_run_that_ends_hands_on_its_draws_whoever_is_left() {
     let first = Script::new(vec![2, 0]);
     drop(run(&first));
     let branches = first.branches();
-    for script in [
+    for mut script in [
         Script::replay(branches.clone()),
         Script::replay(branches[..2].to_vec()),
         Script::divert(branches.clone()).unwrap(),
         Script::divert(branches[..2].to_vec()).unwrap(),
     ] {
         let left = run(&script);
-        let (other, drawn) = (script.clone(), script.branches());
+        let (mut other, drawn) = (script.clone(), script.branches());
         assert_eq!((drawn.len(), script.fault()), (3, None));
         assert_eq!(script.end(), drawn);
         assert!(left.ask(()).is_err(), "the run is over");
         drop(left);
         // What had been handed on is gone; what was replayed is known.
         assert!(drawn.starts_with(&other.end()));
+    }
+}
+
+#[test]
+fn a_script_that_is_rewound_is_another_run_within_the_same_limits() {
+    for leave_something in [false, true] {
+        let mut script = Script::new(vec![1]).at_most(2).cut_to(2);
+        let spawn = |script: &Script| {
+            Root::scripted(script)
+                .spawn(draws(Uniform::below(3).unwrap()))
+                .unwrap()
+        };
+        let q = spawn(&script);
+        assert_eq!([q.ask(()), q.ask(())], [Ok(1), Ok(0)]);
+        let left = leave_something.then_some(q);
+        let drawn = script.end();
+        assert_eq!(drawn.len(), 2);
+        assert_eq!((drawn[0].arity, &drawn[0].missing), (2, &prob(1, 3)));
+        assert_eq!(script.fault().as_deref(), Some("the run is over"));
+
+        script.rewind(drawn[..1].to_vec(), 0);
+        assert_eq!(script.drawn(), 0);
+        let q = spawn(&script);
+        assert_eq!([q.ask(()), q.ask(())], [Ok(0), Ok(0)]);
+        assert!(
+            left.is_none_or(|left| left.ask(()).is_err()),
+            "its run is over"
+        );
+        assert_eq!((script.fault(), script.branches().len()), (None, 2));
+        assert!(q.ask(()).is_err());
+        assert_eq!(script.overdrawn(), Some(2));
+        drop(q);
+
+        // A fault is forgotten; a replay that differs is found.
+        script.rewind(drawn, 0);
+        assert_eq!(
+            (script.fault().as_deref(), script.overdrawn()),
+            (Some("the run ended before the script did"), None)
+        );
+        let other = Root::scripted(&script).spawn(draws(Bit::fair())).unwrap();
+        assert!(other.ask(()).is_err());
+        let why = script.fault().unwrap();
+        assert!(why.starts_with("a replay branched differently"), "{why}");
     }
 }
 

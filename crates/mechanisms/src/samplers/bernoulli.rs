@@ -27,7 +27,7 @@ const ENUMERATED_BITS: usize = 128;
 /// use odometry::queryable::coins::Distribution;
 /// let bit = BernoulliExp::new(1)?;
 /// assert!(bit.outcome(1).0);
-/// assert!(bit.missing().as_rational().to_f64().value() < 1e-37);
+/// assert!(bit.missing().to_rational().to_f64().value() < 1e-37);
 /// # Ok::<(), odometry::mechanisms::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]

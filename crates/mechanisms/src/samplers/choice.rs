@@ -66,7 +66,7 @@ fn uniform(n: usize, bits: &mut dyn Rng) -> usize {
 /// use odometry::queryable::coins::Distribution;
 /// let choice = ExponentialChoice::new(vec![RBig::ZERO, RBig::ONE])?;
 /// let first = choice.outcome(0).1; // 1/(1 + e^-1)
-/// assert!((first.as_rational().to_f64().value() - 0.7310585786300049).abs() < 1e-15);
+/// assert!((first.to_rational().to_f64().value() - 0.7310585786300049).abs() < 1e-15);
 /// # Ok::<(), odometry::mechanisms::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -126,7 +126,7 @@ impl Distribution for ExponentialChoice {
 /// use odometry::queryable::coins::Distribution;
 /// let choice = PermuteAndFlip::new(vec![RBig::ZERO, RBig::ONE])?;
 /// let second = choice.outcome(1).1; // e^-1 / 2
-/// assert!((second.as_rational().to_f64().value() - 0.18393972058572117).abs() < 1e-15);
+/// assert!((second.to_rational().to_f64().value() - 0.18393972058572117).abs() < 1e-15);
 /// # Ok::<(), odometry::mechanisms::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -40,7 +40,7 @@ impl<T: Clone> Enumeration<T> {
             let mut missing = Probability::ONE;
             let mut kept = Vec::with_capacity(self.count);
             for (outcome, mass) in outcomes(self.count) {
-                let after = Probability::try_from(missing.as_rational() - &mass);
+                let after = Probability::try_from(missing.to_rational() - &mass);
                 match (Probability::try_from(mass), after) {
                     (Ok(mass), Ok(after)) => {
                         kept.push((outcome, mass));

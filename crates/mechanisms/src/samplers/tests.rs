@@ -65,7 +65,7 @@ fn inverts<D: Distribution>(law: &D, cells: usize, cell_of: impl Fn(&D::Outcome)
     let at = |word: u64| cell_of(&law.sample(&mut Tape::new(vec![word & 0xffff_ffff], 3)));
     let mass: BTreeMap<usize, RBig> = (0..law.arity())
         .map(|i| law.outcome(i))
-        .map(|(outcome, mass)| (cell_of(&outcome), mass.into_rational()))
+        .map(|(outcome, mass)| (cell_of(&outcome), mass.to_rational()))
         .collect();
     let mut cumulative = RBig::ZERO;
     for (cell, mass) in mass.iter().take(cells) {
@@ -92,7 +92,7 @@ fn inverts<D: Distribution>(law: &D, cells: usize, cell_of: impl Fn(&D::Outcome)
 fn decides_with_more_digits<D: Distribution>(law: &D, cell_of: impl Fn(&D::Outcome) -> usize) {
     let outcomes = (0..law.arity()).map(|i| law.outcome(i));
     let mass: BTreeMap<usize, RBig> = outcomes
-        .map(|(outcome, mass)| (cell_of(&outcome), mass.into_rational()))
+        .map(|(outcome, mass)| (cell_of(&outcome), mass.to_rational()))
         .collect();
     let mut cumulative = RBig::ZERO;
     for cell in 0..6 {
@@ -182,7 +182,7 @@ impl Distribution for Joined<'_> {
         let (x, mass) = self.0.outcome(2 * index);
         let both = match index {
             0 => mass,
-            _ => (mass.into_rational() * RBig::from(2u8)).try_into().unwrap(),
+            _ => (mass.to_rational() * RBig::from(2u8)).try_into().unwrap(),
         };
         (x.into_parts().1, both)
     }
@@ -191,12 +191,12 @@ impl Distribution for Joined<'_> {
 #[test]
 fn enumerations_are_complete() {
     fn complete<D: Distribution>(law: &D, tail: f64) {
-        let mut sum = law.missing().into_rational();
+        let mut sum = law.missing().to_rational();
         for index in 0..law.arity() {
-            sum += law.outcome(index).1.as_rational();
+            sum += law.outcome(index).1.to_rational();
         }
         assert_eq!(sum, RBig::ONE);
-        let missing = law.missing().into_rational().to_f64().value();
+        let missing = law.missing().to_rational().to_f64().value();
         assert!(missing <= tail && missing >= tail / 1e9, "{missing} {tail}");
     }
     complete(&DiscreteLaplace::new(ratio(1, 1)).unwrap(), 1e-12);
@@ -349,7 +349,7 @@ fn every_width_has_the_same_law() {
         let (expected, got): (Vec<f64>, Vec<u64>) = outcomes
             .map(|(x, p)| {
                 (
-                    p.as_rational().to_f64().value() * f64::from(draws),
+                    p.to_rational().to_f64().value() * f64::from(draws),
                     got.get(&x).copied().unwrap_or(0),
                 )
             })

@@ -47,7 +47,7 @@ use super::probability::Probability;
 ///     odometry::queryable::Root::scripted(script).run([], |scope| scope.draw(&Heads))
 /// })?;
 /// assert_eq!(all.missing, Probability::new(1, 1024)?);
-/// assert_eq!(all.law()[&Ok(3)], *Probability::new(1, 16)?.as_rational());
+/// assert_eq!(all.law()[&Ok(3)], Probability::new(1, 16)?.to_rational());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Distribution {
@@ -146,7 +146,7 @@ pub struct Bit {
 impl Bit {
     /// A bit that is `true` with probability `one`.
     pub fn new(one: Probability) -> Self {
-        let partition = Partition::new(vec![one.as_rational().clone()]);
+        let partition = Partition::new(vec![one.to_rational()]);
         Self {
             zero: one.complement(),
             one,
@@ -259,7 +259,7 @@ impl<T> Categorical<T> {
         let mut sum = RBig::ZERO;
         let mut boundaries = Vec::with_capacity(outcomes.len());
         for (_, probability) in &outcomes {
-            sum += probability.as_rational();
+            sum += probability.to_rational();
             boundaries.push(sum.clone());
         }
         if sum != RBig::ONE {

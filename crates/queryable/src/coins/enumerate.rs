@@ -24,7 +24,7 @@ impl<R: Ord> Enumeration<R> {
     pub fn law(self) -> BTreeMap<R, RBig> {
         let mut law = BTreeMap::new();
         for (result, probability) in self.runs {
-            *law.entry(result).or_insert(RBig::ZERO) += probability.into_rational();
+            *law.entry(result).or_insert(RBig::ZERO) += probability.to_rational();
         }
         law
     }
@@ -75,7 +75,7 @@ pub enum EnumerateError {
 ///     Ok::<_, odometry::queryable::AskError>((q.ask(())?, q.ask(())?))
 /// })?;
 /// assert_eq!(all.runs.len(), 4);
-/// assert_eq!(all.law()[&Ok((true, true))], *Probability::new(1, 9)?.as_rational());
+/// assert_eq!(all.law()[&Ok((true, true))], Probability::new(1, 9)?.to_rational());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn enumerate<R>(
@@ -123,13 +123,13 @@ fn extend(path: &mut Vec<Node>, branches: Vec<Branch>, missing: &mut RBig) -> Pr
     for (at, branch) in branches.into_iter().enumerate() {
         if at + 1 == known {
             // The last choice of the prefix was new: only now is its probability known.
-            path[at].visited += branch.probability.as_rational();
+            path[at].visited += branch.probability.to_rational();
             path[at].branch = branch;
         } else if at >= known {
             let reached = path.last().map_or(Probability::ONE, Node::through);
-            *missing += reached.and(&branch.missing).into_rational();
+            *missing += reached.and(&branch.missing).to_rational();
             path.push(Node {
-                visited: branch.probability.as_rational().clone(),
+                visited: branch.probability.to_rational(),
                 reached,
                 branch,
             });
@@ -151,7 +151,7 @@ fn advance(path: &mut Vec<Node>) -> Result<Option<Script>, EnumerateError> {
             let branches: Vec<Branch> = path.iter().map(|node| node.branch.clone()).collect();
             return Ok(Script::divert(branches));
         }
-        let sum = &node.visited + node.branch.missing.as_rational();
+        let sum = &node.visited + node.branch.missing.to_rational();
         if sum != RBig::ONE {
             return Err(EnumerateError::NotNormalized {
                 draw: path.len() - 1,

@@ -79,11 +79,17 @@ impl Coins {
         }
     }
 
+    #[inline]
     fn born(&mut self, parent: &Source) -> &mut Self {
         if let Self::Unborn(child) = *self {
-            *self = parent.coins(child);
+            self.be_born(parent, child);
         }
         self
+    }
+
+    #[cold]
+    fn be_born(&mut self, parent: &Source, child: Child) {
+        *self = parent.coins(child);
     }
 }
 

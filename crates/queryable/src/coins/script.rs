@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use super::{
     distribution::Distribution,
     probability::Probability,
-    tape::{Prefix, Tape},
+    tape::{OVER, Prefix, Tape},
 };
 use crate::error::AskError;
 
@@ -113,17 +113,37 @@ impl Script {
     }
 
     /// Ends the run: all its draws. Whatever is left of it and draws again gets an error.
-    pub fn end(self) -> Vec<Branch> {
-        let fresh = self.0.end();
-        let same = self.0.drawn().saturating_sub(fresh.len());
-        let mut branches = match Arc::try_unwrap(self.0) {
-            Ok(tape) => tape.into_same(),
-            // Something of the run is left.
-            Err(shared) => shared.same().to_vec(),
-        };
-        branches.truncate(same);
-        branches.extend(fresh);
-        branches
+    pub fn end(&mut self) -> Vec<Branch> {
+        if let Some(tape) = Arc::get_mut(&mut self.0) {
+            return tape.end();
+        }
+        // Something of the run is left.
+        self.0.stop(OVER);
+        self.0.branches()
+    }
+
+    /// Makes this the script of another run, within the same limits: it [replays](Self::replay) these branches, but takes
+    /// this choice at the last of them. An enumeration with one script makes fewer allocations than with one for each run.
+    ///
+    /// ```
+    /// use odometry::queryable::{Root, coins::{Bit, Script}};
+    /// let run = |script: &Script| Root::scripted(script).run([], |scope| scope.draw(&Bit::fair()));
+    /// let mut script = Script::new(vec![]);
+    /// assert_eq!(run(&script), Ok(false));
+    /// let drawn = script.end();
+    /// assert!(run(&script).is_err()); // it has ended
+    /// script.rewind(drawn, 1);
+    /// assert_eq!(run(&script), Ok(true));
+    /// ```
+    pub fn rewind(&mut self, branches: Vec<Branch>, last: usize) {
+        let prefix = Prefix::Seen { branches, last };
+        match Arc::get_mut(&mut self.0) {
+            Some(tape) => tape.rewind(prefix),
+            None => {
+                self.0.stop(OVER);
+                self.0 = Arc::new(self.0.like(prefix));
+            }
+        }
     }
 
     /// How many draws there were so far.
@@ -136,6 +156,7 @@ impl Script {
         self.0.fault().map(Cow::into_owned)
     }
 
+    #[inline]
     pub(super) fn draw<D: Distribution + ?Sized>(
         &self,
         distribution: &D,

@@ -85,6 +85,8 @@ pub(super) type Fault = Cow<'static, str>;
 const DIFFERENT: Fault = Cow::Borrowed(
     "a replay branched differently: the run depends on something other than its coins",
 );
+pub(super) const OVER: Fault = Cow::Borrowed("the run is over");
+const UNUSED: Fault = Cow::Borrowed("the run ended before the script did");
 const AT_ONCE: Fault = Cow::Borrowed("two threads drew from one script at the same time");
 const OUT_OF_RANGE: Fault = Cow::Borrowed("a scripted outcome is out of range");
 const IMPOSSIBLE: Fault = Cow::Borrowed("an impossible outcome was scripted");
@@ -121,10 +123,12 @@ impl Tape {
         self.outcomes.store(outcomes, Ordering::Relaxed);
     }
 
+    #[inline]
     fn outcomes(&self) -> usize {
         usize::try_from(self.outcomes.load(Ordering::Relaxed)).unwrap_or(usize::MAX)
     }
 
+    #[inline]
     pub(super) fn drawn(&self) -> usize {
         self.drawn.load(Ordering::Acquire) as usize
     }
@@ -135,9 +139,12 @@ impl Tape {
     }
 
     pub(super) fn fault(&self) -> Option<Fault> {
-        let unused = (self.drawn() < self.prefix.len())
-            .then_some(Cow::Borrowed("the run ended before the script did"));
-        lock(&self.rest).fault.clone().or(unused)
+        let rest = lock(&self.rest);
+        match &rest.fault {
+            Some(fault) => Some(fault.clone()),
+            None if self.drawn() < self.prefix.len() => Some(UNUSED),
+            None => None,
+        }
     }
 
     pub(super) fn branches(&self) -> Vec<Branch> {
@@ -148,34 +155,50 @@ impl Tape {
     }
 
     /// The draws that are to be exactly as they were.
-    pub(super) fn same(&self) -> &[Branch] {
+    fn same(&self) -> &[Branch] {
         self.prefix.same()
     }
 
-    pub(super) fn into_same(self) -> Vec<Branch> {
-        let count = self.same().len();
-        match self.prefix {
+    /// All draws; no more from now on.
+    pub(super) fn end(&mut self) -> Vec<Branch> {
+        let mut branches = match &mut self.prefix {
             Prefix::Choices(_) => Vec::new(),
-            Prefix::Seen { mut branches, .. } => {
-                branches.truncate(count);
-                branches
-            }
-        }
+            Prefix::Seen { branches, .. } => std::mem::take(branches),
+        };
+        let mut rest = lock(&self.rest);
+        self.replayed.store(0, Ordering::Relaxed);
+        rest.fault.get_or_insert(OVER);
+        branches.truncate(self.drawn().saturating_sub(rest.fresh.len()));
+        branches.append(&mut rest.fresh);
+        branches
     }
 
-    /// No draws from now on; those that were not exactly as in the prefix.
-    pub(super) fn end(&self) -> Vec<Branch> {
-        self.stop("the run is over".into());
-        std::mem::take(&mut lock(&self.rest).fresh)
+    /// From the start, with another prefix and within the same limits.
+    pub(super) fn rewind(&mut self, prefix: Prefix) {
+        self.prefix = prefix;
+        self.drawn.store(0, Ordering::Relaxed);
+        let mut rest = lock(&self.rest);
+        rest.fresh.clear();
+        (rest.fault, rest.overdrawn) = (None, false);
+        let replayed = self.same().len().min(rest.limit);
+        self.replayed.store(replayed as u64, Ordering::Relaxed);
+    }
+
+    /// A tape with another prefix within the same limits.
+    pub(super) fn like(&self, prefix: Prefix) -> Self {
+        let tape = Self::new(prefix, lock(&self.rest).limit);
+        tape.cut_to(self.outcomes());
+        tape
     }
 
     /// No draws from now on. The first reason counts.
-    fn stop(&self, why: Fault) {
+    pub(super) fn stop(&self, why: Fault) {
         let mut rest = lock(&self.rest);
         self.replayed.store(0, Ordering::Relaxed);
         rest.fault.get_or_insert(why);
     }
 
+    #[inline]
     pub(super) fn draw<D: Distribution + ?Sized>(
         &self,
         distribution: &D,
@@ -186,10 +209,17 @@ impl Tape {
             true => self.draw_again(at, distribution),
             false => self.draw_fresh(distribution),
         };
-        drawn.inspect_err(|why| self.stop(why.clone()))
+        drawn.map_err(|why| self.failed(why))
+    }
+
+    #[cold]
+    fn failed(&self, why: Fault) -> Fault {
+        self.stop(why.clone());
+        why
     }
 
     /// Counts the draw with this number, unless somebody else did meanwhile.
+    #[inline]
     fn count(&self, at: usize) -> Result<(), Fault> {
         let (at, next) = (at as u64, at as u64 + 1);
         let counted = self
@@ -199,6 +229,7 @@ impl Tape {
     }
 
     /// A draw that is to be exactly as it was.
+    #[inline]
     fn draw_again<D: Distribution + ?Sized>(
         &self,
         at: usize,
@@ -281,6 +312,10 @@ impl Tape {
             return Err(IMPOSSIBLE);
         }
         let mut rest = lock(&self.rest);
+        // Somebody may have ended the run meanwhile, from another thread.
+        if let Some(fault) = &rest.fault {
+            return Err(fault.clone());
+        }
         self.count(at)?;
         rest.fresh.push(branch);
         Ok(())
@@ -288,6 +323,7 @@ impl Tape {
 }
 
 /// The first of these outcomes that is possible.
+#[inline]
 fn possible<D: Distribution + ?Sized>(
     distribution: &D,
     mut outcomes: Range<usize>,
@@ -297,7 +333,7 @@ fn possible<D: Distribution + ?Sized>(
 
 /// What the first outcomes leave to one. Not the sum of the others: there may be as many as a number can say.
 fn rest<D: Distribution + ?Sized>(distribution: &D, first: usize) -> Result<Probability, Fault> {
-    let kept = (0..first).map(|index| distribution.outcome(index).1.into_rational());
+    let kept = (0..first).map(|index| distribution.outcome(index).1.to_rational());
     let rest = kept.fold(RBig::ONE, |rest, mass| rest - mass);
     Probability::try_from(rest).map_err(|_| "the probabilities of a draw sum to more than 1".into())
 }

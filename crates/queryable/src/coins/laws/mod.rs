@@ -93,12 +93,13 @@ struct Enumerated<O> {
 impl<O: Ord + Debug> Enumerated<O> {
     fn of<D: Distribution<Outcome = O>>(law: &D) -> Result<Self, Mistake> {
         let mut outcomes = BTreeMap::new();
-        let missing = law.missing().into_rational();
+        let missing = law.missing().to_rational();
         let mut sum = missing.clone();
         for index in 0..law.arity() {
             let (outcome, probability) = law.outcome(index);
-            sum += probability.as_rational();
-            *outcomes.entry(outcome).or_insert(RBig::ZERO) += probability.into_rational();
+            let probability = probability.to_rational();
+            sum += &probability;
+            *outcomes.entry(outcome).or_insert(RBig::ZERO) += probability;
         }
         if sum != RBig::ONE {
             let sum = sum.to_string();

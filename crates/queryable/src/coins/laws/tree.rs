@@ -45,6 +45,7 @@ where
     D::Outcome: Ord + Clone + Debug,
 {
     let enumerated = Enumerated::of(law)?;
+    let undecided = undecided.to_rational();
     let mut search = Search {
         law,
         runs: 0,
@@ -52,7 +53,7 @@ where
         left: RBig::ONE,
     };
     let mut cells = BinaryHeap::from([Reverse((0, Cell::default()))]);
-    while search.left > *undecided.as_rational()
+    while search.left > undecided
         && search.runs < runs
         && let Some(Reverse((depth, cell))) = cells.pop()
     {
@@ -70,7 +71,7 @@ where
         }
     }
     enumerated.agrees(&search.decided, &search.left)?;
-    if search.left > *undecided.as_rational() {
+    if search.left > undecided {
         return Err(Mistake::Undecided {
             runs: search.runs,
             undecided: format!("{:e}", float(&search.left)),
