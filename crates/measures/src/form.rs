@@ -157,6 +157,7 @@ impl<D: Distance, L: Loss> Form<D, L> {
     pub(crate) fn at_times(&self, factor: u32) -> Self {
         let by = Exact::from(factor);
         let scaled = match self {
+            same if factor == 1 => Some(same.clone()),
             Self::Linear(at_one) => at_one.linear(&by).map(Self::Linear),
             Self::Quadratic(at_one) => at_one.quadratic(&by).map(Self::Quadratic),
             Self::Times(inner, form) => {

@@ -57,3 +57,23 @@ fn a_price_that_is_not_remembered_is_charged_as_it_is_asked() {
     }
     assert_eq!(launched, 36 + (100 - 36) / 5);
 }
+
+/// A mark of another list is of no use, and does no harm.
+#[test]
+fn a_mark_of_another_list_finds_nothing_or_the_rest() {
+    let (long, short) = (crate::common::open(), crate::common::open());
+    let query = crate::common::pure("0.1");
+    for (session, launches) in [(&long, 5), (&short, 2)] {
+        for _ in 0..launches {
+            session.launch(&query).unwrap();
+        }
+    }
+    let (_, mark) = long
+        .launches_after(odometer::Bookmark::default(), 100)
+        .unwrap();
+    let (rest, _) = short.launches_after(mark, 100).unwrap();
+    assert!(rest.is_empty());
+    short.launch(&crate::common::pure("0.2")).unwrap();
+    let (rest, _) = short.launches_after(mark, 100).unwrap();
+    assert_eq!(rest.iter().map(|(_, count)| count).sum::<u64>(), 1);
+}

@@ -1,7 +1,10 @@
 //! What is written down of OpenDP's metrics, measures and their distances, for sessions on a ledger: names and texts that stay the same,
 //! whatever types are called.
 
-use std::{any::Any, fmt::Debug};
+use std::{
+    any::{Any, TypeId},
+    fmt::Debug,
+};
 
 use dashu_int::IBig;
 use dashu_ratio::RBig;
@@ -9,7 +12,8 @@ use exact::Exact;
 use measures::Name;
 use opendp::{core::Metric as TheirMetric, metrics};
 
-/// The name of a metric of OpenDP's that has one. In which type its distances are counted makes no difference: they are exact here.
+/// The name of a metric of OpenDP's that has one. In which type its distances are counted makes no difference, but for numbers of
+/// records and whatever else is counted in `u32`: those are whole here, and a map may rely on it.
 pub(crate) fn name_of_metric<MI: TheirMetric<Distance: 'static> + 'static>(
     metric: &MI,
 ) -> Option<Name> {
@@ -28,10 +32,20 @@ pub(crate) fn name_of_metric<MI: TheirMetric<Distance: 'static> + 'static>(
         _ => return name_of_norms(metric),
     };
     let name = Name::new(name);
-    Some(match monotonic {
+    let name = match monotonic {
         Some(metric) => name.with("monotonic", metric.monotonic),
         None => name,
-    })
+    };
+    let measures_numbers = monotonic.is_some()
+        || metric.is::<metrics::AbsoluteDistance<u32>>()
+        || metric.is::<metrics::L1Distance<u32>>()
+        || metric.is::<metrics::L2Distance<u32>>();
+    Some(
+        match measures_numbers && TypeId::of::<MI::Distance>() == TypeId::of::<u32>() {
+            true => name.with("distances", "whole"),
+            false => name,
+        },
+    )
 }
 
 /// The name of a metric with several norms of what changes in each group, if that is counted by one of these.
@@ -117,14 +131,35 @@ macro_rules! whole {
             }
 
             fn read(text: &str) -> Option<Self> {
-                text.parse().ok()
+                as_written(text.parse().ok()?, text)
             }
         }
     )*};
 }
 whole!(
-    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, IBig, RBig
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, IBig
 );
+
+/// In lowest terms.
+impl WrittenLoss for RBig {
+    fn written(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let number: Self = text.parse().ok()?;
+        // It is read with a denominator of zero.
+        let is_number = !number.denominator().is_zero();
+        is_number
+            .then_some(number)
+            .and_then(|number| as_written(number, text))
+    }
+}
+
+/// The number, if this is how it is written.
+fn as_written<N: ToString>(number: N, text: &str) -> Option<N> {
+    (number.to_string() == text).then_some(number)
+}
 
 /// `(ε, δ)`, for one.
 impl<A: WrittenLoss, B: WrittenLoss> WrittenLoss for (A, B) {
@@ -201,6 +236,10 @@ mod tests {
         ] {
             assert_eq!(<(f64, f64)>::read(forged), None, "{forged}");
         }
+        for forged in ["1/0", "0/0", "2/4", "+5", "05", "1/-2", ""] {
+            assert_eq!(RBig::read(forged), None, "{forged}");
+        }
+        assert_eq!(i64::read("+5"), None);
         assert_eq!(u8::read("256"), None);
         assert_eq!(f32::read("16777217"), None);
     }

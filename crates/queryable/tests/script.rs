@@ -372,3 +372,54 @@ fn distributions_check_what_they_are_given() {
     assert!(Probability::try_from(RBig::from(-1)).is_err());
     assert_eq!(prob(2, 6), prob(1, 3));
 }
+
+/// A fair bit; whoever asks for an outcome first says so, and waits until it may go on.
+struct Waiting {
+    asked: AtomicUsize,
+    begun: std::sync::Mutex<std::sync::mpsc::Sender<()>>,
+    go_on: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
+}
+
+impl Distribution for Waiting {
+    type Outcome = bool;
+    fn sample(&self, _: &mut dyn Rng) -> bool {
+        unreachable!("only scripted")
+    }
+    fn arity(&self) -> usize {
+        2
+    }
+    fn outcome(&self, index: usize) -> (bool, Probability) {
+        if self.asked.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.begun.lock().unwrap().send(()).unwrap();
+            self.go_on.lock().unwrap().recv().unwrap();
+        }
+        Bit::fair().outcome(index)
+    }
+}
+
+/// A thread that draws while another one ends the run gets no outcome: the draw is in no list.
+#[test]
+fn a_draw_of_a_run_that_has_ended_meanwhile_is_refused() {
+    let mut script = Script::new(vec![]);
+    let drawn = Root::scripted(&script).run([], |scope| scope.draw(&Bit::fair()));
+    assert_eq!(drawn, Ok(false));
+    let seen = script.end();
+    for mut script in [Script::new(vec![]), Script::replay(seen)] {
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let (go, go_on) = std::sync::mpsc::channel();
+        let bit = Waiting {
+            asked: AtomicUsize::new(0),
+            begun: begun.into(),
+            go_on: go_on.into(),
+        };
+        let root = Root::scripted(&script);
+        std::thread::scope(|scope| {
+            let late = scope.spawn(|| root.run([], |scope| scope.draw(&bit)));
+            has_begun.recv().unwrap();
+            assert!(script.end().is_empty());
+            go.send(()).unwrap();
+            let late = late.join().unwrap();
+            assert!(matches!(late, Err(AskError::Script(_))), "{late:?}");
+        });
+    }
+}

@@ -24,14 +24,18 @@ pub(super) fn form_of_product<D, L>(
     per_unit: impl Fn(Exact) -> Form<D, L>,
 ) -> Form<D, L> {
     let form = || {
-        let (at_one, exact) = (product(change, rate), change.to_rational()? * rate);
-        if exact.numerator().bit_len() <= SHORT && at_one.to_rational()? == exact {
+        let at_one = product(change, rate);
+        let change_at_one = change.to_rational()?;
+        let exact = &change_at_one * rate;
+        let short = |number: &RBig| number.numerator().bit_len() <= SHORT;
+        // Of a change that is long, multiples are rounded before they are multiplied by the rate.
+        if short(&exact) && short(&change_at_one) && at_one.to_rational()? == exact {
             return Some(per_unit(at_one));
         }
-        let whole = |number: RBig| Exact::from_rational(&number, Round::Up).ok();
+        let whole = |number: RBig, round| Exact::from_rational(&number, round).ok();
         Some(Form::Ratio {
-            times: whole(rate.numerator().clone().into())?,
-            over: whole(rate.denominator().clone().into())?,
+            times: whole(rate.numerator().clone().into(), Round::Up)?,
+            over: whole(rate.denominator().clone().into(), Round::Down)?,
             of: Box::new(per_unit(change.clone())),
         })
     };

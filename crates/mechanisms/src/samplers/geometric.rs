@@ -11,7 +11,8 @@ use rand_core::Rng;
 use super::{
     decay::Decay,
     enumeration::{Enumeration, Filled, delegates_to_enumeration},
-    real::{complement, div_ceil, lower, quotient},
+    quotient::{div_ceil, quotient},
+    real::{complement, lower},
     steps::{Magnitude, Steps},
 };
 use crate::{error::BuildError, parameter::Parameter};

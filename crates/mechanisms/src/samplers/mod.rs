@@ -23,6 +23,7 @@ mod gaussian;
 mod geometric;
 mod laplace;
 mod limits;
+mod quotient;
 mod real;
 mod staircase;
 mod steps;

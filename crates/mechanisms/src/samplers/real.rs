@@ -1,7 +1,7 @@
 //! A uniform real that is drawn as far as needed, and where it lies among reals that are known only by enclosures: what
 //! decides an outcome when the first random word does not.
 
-use dashu_base::{BitTest, DivRem, UnsignedAbs};
+use dashu_base::BitTest;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use exact::{
@@ -75,20 +75,6 @@ impl UniformReal {
 
     fn place(&self, digits: UBig) -> Float {
         Float::new(digits.into(), -(self.length as i64))
-    }
-}
-
-/// A positive rational as a quotient of integers: dividing those is a fraction of the work of rationals, which look for common factors.
-pub(crate) fn quotient(x: &RBig) -> (UBig, &UBig) {
-    (x.numerator().unsigned_abs(), x.denominator())
-}
-
-/// `above/below`, rounded up.
-pub(crate) fn div_ceil(above: UBig, below: &UBig) -> UBig {
-    let (whole, rest) = above.div_rem(below);
-    match rest.is_zero() {
-        true => whole,
-        false => whole + UBig::ONE,
     }
 }
 

@@ -12,7 +12,8 @@ use rand_core::Rng;
 use super::{
     decay::Decay,
     fraction::Fraction,
-    real::{UniformReal, complement, div_ceil, probability, quotient},
+    quotient::{div_ceil, quotient},
+    real::{UniformReal, complement, probability},
     table::{Boundary, LazyTable},
     thinning::Thinning,
     width::{Width, below, below_big},

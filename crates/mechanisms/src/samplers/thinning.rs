@@ -9,7 +9,10 @@ use dashu_ratio::RBig;
 use exact::interval::Interval;
 use rand_core::Rng;
 
-use super::real::{UniformReal, div_ceil, quotient};
+use super::{
+    quotient::{div_ceil, quotient},
+    real::UniformReal,
+};
 
 /// Decides with probability `e^−(count·rate)`, where `count·rate < 1/2`.
 #[derive(Clone, Debug)]

@@ -189,11 +189,12 @@ impl<MI: Metric, M: Measure> Launches<MI, M> {
             end - self.runs[at].begin
         };
         let begun = from.run < self.runs.len();
-        let first = from.run + usize::from(begun && count(from.run) == from.within);
+        // A position of another list may be behind the end of a run.
+        let first = from.run + usize::from(begun && count(from.run) <= from.within);
         let end = first.saturating_add(most).min(self.runs.len());
         let unread = move |at: usize| {
             let read = if at == from.run { from.within } else { 0 };
-            (self.runs[at].bill, count(at) - read)
+            (self.runs[at].bill, count(at).saturating_sub(read))
         };
         let to = match end > first {
             true => Position {

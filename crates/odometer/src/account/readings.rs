@@ -91,7 +91,7 @@ impl<D, T: Tally> Reading<D, T> {
     }
 
     /// Brings the total up to date, if enough was read. What was there before is handed back, to be dropped when nothing
-    /// is locked; if a tally panics, an empty reading is left.
+    /// is locked (single tallies that are replaced meanwhile go here: they may use no session); if one panics, an empty reading is left.
     pub(crate) fn settle(&mut self, until: u64, zero: &T) -> Option<Tallies<T>> {
         if self.launched < until || self.tallies.is_settled() {
             return None;

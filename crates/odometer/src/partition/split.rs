@@ -63,16 +63,13 @@ fn worst_split<T: Tally>(one: &[T], other: &[T], size: usize) -> T {
 }
 
 /// A larger change may do what a smaller one does.
-pub(crate) fn monotone<T: Tally>(curve: Curve<T>) -> Curve<T> {
+pub(crate) fn monotone<T: Tally>(curve: &[T]) -> Curve<T> {
     let mut largest = curve.to_vec();
     for size in 1..largest.len() {
         let (smaller, larger) = largest.split_at_mut(size);
         larger[0].join(&smaller[size - 1]);
     }
-    match largest[..] == curve[..] {
-        true => curve,
-        false => largest.into(),
-    }
+    largest.into()
 }
 
 /// Sums of both, size by size; a missing curve is zero.

@@ -154,7 +154,7 @@ fn a_measure_of_somebody_is_kept_under_its_name() -> Result<(), Any> {
 }
 
 #[test]
-fn without_a_name_it_is_refused_and_reads_nothing() -> Result<(), Any> {
+fn without_a_name_it_is_refused_and_nothing_is_written() -> Result<(), Any> {
     let measure = OpendpMeasure::new(LargestAndSum::default())?;
     let space = space(AtomDomain::<bool>::default(), DiscreteDistance)?;
     let odometer = Odometer::new(space, Composed::concurrent(measure)?).named("all");
@@ -310,7 +310,16 @@ fn metrics_keep_their_names() {
     named(HammingDistance, "opendp-hamming");
     named(DiscreteDistance, "opendp-discrete");
     named(AbsoluteDistance::<f64>::default(), "opendp-absolute");
-    named(AbsoluteDistance::<u32>::default(), "opendp-absolute");
+    named(AbsoluteDistance::<i64>::default(), "opendp-absolute");
+    // Whole distances are other distances: maps may rely on it.
+    named(
+        AbsoluteDistance::<u32>::default(),
+        "opendp-absolute{distances=whole}",
+    );
+    named(
+        LInfDistance::<u32>::new(false),
+        "opendp-l-infinity{monotonic=false, distances=whole}",
+    );
     named(L1Distance::<i32>::default(), "opendp-l1");
     named(L1Distance::<RBig>::default(), "opendp-l1");
     named(L2Distance::<f64>::default(), "opendp-l2");

@@ -112,7 +112,7 @@ impl Script {
         self.0.branches()
     }
 
-    /// Ends the run: all its draws. Whatever is left of it and draws again gets an error.
+    /// Ends the run: all its draws, which are handed over once. Whatever is left of it and draws again gets an error.
     pub fn end(&mut self) -> Vec<Branch> {
         if let Some(tape) = Arc::get_mut(&mut self.0) {
             return tape.end();

@@ -130,7 +130,7 @@ impl Tape {
 
     #[inline]
     pub(super) fn drawn(&self) -> usize {
-        self.drawn.load(Ordering::Acquire) as usize
+        self.drawn.load(Ordering::SeqCst) as usize
     }
 
     pub(super) fn overdrawn(&self) -> Option<usize> {
@@ -194,7 +194,7 @@ impl Tape {
     /// No draws from now on. The first reason counts.
     pub(super) fn stop(&self, why: Fault) {
         let mut rest = lock(&self.rest);
-        self.replayed.store(0, Ordering::Relaxed);
+        self.replayed.store(0, Ordering::SeqCst);
         rest.fault.get_or_insert(why);
     }
 
@@ -224,7 +224,7 @@ impl Tape {
         let (at, next) = (at as u64, at as u64 + 1);
         let counted = self
             .drawn
-            .compare_exchange(at, next, Ordering::AcqRel, Ordering::Relaxed);
+            .compare_exchange(at, next, Ordering::SeqCst, Ordering::Relaxed);
         counted.map(|_| ()).map_err(|_| AT_ONCE)
     }
 
@@ -259,7 +259,11 @@ impl Tape {
             return Err(IMPOSSIBLE);
         }
         self.count(at)?;
-        Ok(outcome)
+        // Whoever ends the run says so first, and then counts the draws: either it counts this one, or it is seen here.
+        match (at as u64) < self.replayed.load(Ordering::SeqCst) {
+            true => Ok(outcome),
+            false => Err(lock(&self.rest).fault.clone().unwrap_or(DIFFERENT)),
+        }
     }
 
     /// A draw that may be the first of its kind.

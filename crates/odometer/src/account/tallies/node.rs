@@ -249,7 +249,7 @@ impl<T: Tally> Group<T> {
         };
         let node = new_part.as_ref().or(self.parts.get(part));
         let change = node.ok_or(Contradiction)?.after(path, launch)?;
-        let curve = monotone(change.total.clone());
+        let curve = monotone(&change.total);
         let splits = self.splits.with(part, curve, launch.zero);
         let total = at_sizes_above(&self.step, splits.all(), launch.zero);
         Ok(Below {

@@ -62,8 +62,8 @@ impl<T: Tally> Tallies<T> {
         if let Self::Parted(parted) = self
             && parted.stale
         {
-            let total = parted.data.settle(zero);
-            parted.total = total.first().unwrap_or(zero).clone();
+            // There is one size of a change at the top.
+            parted.total = parted.data.settle(zero)[0].clone();
             parted.stale = false;
         }
     }
@@ -133,7 +133,7 @@ impl<T: Tally> Group<T> {
             let settled = self.parts[part].settle(zero);
             let known = last.take_if(|(known, _)| Arc::ptr_eq(known, &settled));
             let (_, curve) = last.insert(known.unwrap_or_else(|| {
-                let curve = monotone(Arc::clone(&settled));
+                let curve = monotone(&settled);
                 (settled, curve)
             }));
             self.splits.set(part, Arc::clone(curve), zero);

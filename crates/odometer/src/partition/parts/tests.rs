@@ -17,7 +17,7 @@ fn curve<R: Tallied<Child = ApproxDp>>(rule: &R, shape: &Shape) -> Curve<R::Tall
         let loss = EpsilonDelta::saturating(eighths(epsilon), eighths(delta));
         rule.start().after(&loss, 1)
     };
-    crate::partition::split::monotone(shape.iter().map(tally).collect())
+    crate::partition::split::monotone(&shape.iter().map(tally).collect::<Vec<_>>())
 }
 
 /// The coordinate-wise maximum over all ways to give at most `units` units to these parts.
@@ -73,7 +73,7 @@ fn play<R: Tallied<Child = ApproxDp>>(
             curves.push(vec![zero.clone(); UNITS].into());
         }
         let grown = Combine::Sum.both(&curves[part], &curve(rule, more));
-        curves[part] = crate::partition::split::monotone(grown);
+        curves[part] = crate::partition::split::monotone(&grown);
         let mut path = splits.with(part, curves[part].clone(), &zero);
         let all = path.all.clone();
         splits.make_room(part, &mut path);
