@@ -563,6 +563,27 @@ fn what_is_too_long_is_not_read() {
     assert!(Form::Sum(vec![linear(); MAX_FORM - 1]).is_within_limits());
 }
 
+/// Ratios are written with whole numbers of not too many digits. Others would take long to divide, or have no meaning.
+#[test]
+fn ratios_of_other_numbers_are_no_maps() {
+    let map = |times: &str, over: &str| {
+        let of = Box::new(Form::Linear("1".parse().unwrap()));
+        let (times, over) = (times.parse().unwrap(), over.parse().unwrap());
+        Map::of_form(PureDp, Form::Ratio { times, over, of })
+    };
+    assert_eq!(map("2", "3").unwrap().loss(&3), Ok("2".parse().unwrap()));
+    for (times, over) in [
+        ("1", "0"),
+        ("0", "1"),
+        ("1e-4096", "3"),
+        ("1", "0.5"),
+        ("3*2^9000", "1"),
+        ("1", "inf"),
+    ] {
+        assert!(map(times, over).is_none(), "{times}/{over}");
+    }
+}
+
 /// However much is combined, what is written down stays short, and the map stays what it is.
 #[test]
 fn forms_stay_short() {

@@ -265,6 +265,17 @@ proptest! {
         prop_assert_eq!(again(&map).loss(&distance).unwrap(), noise.loss(&at_distance));
     }
 
+    /// The same where a long change makes a short loss: its multiples are rounded before they are multiplied by the rate.
+    #[test]
+    fn noise_for_a_loss_is_its_form(by in (1u64 << 60).., tenths in 1u32..100, distance in 0u32..1000) {
+        let one = Change::one(&Exact::from(by));
+        let at_distance = one.times(&Exact::from(distance));
+        let variance = RBig::from(UBig::from(by) * UBig::from(by)) * RBig::from_parts(10.into(), (2 * tenths).into());
+        let noise = DiscreteGaussian::new(variance).unwrap();
+        let map = noise.map_per_unit::<SymmetricDistance>(one);
+        prop_assert_eq!(again(&map).loss(&distance).unwrap(), noise.loss(&at_distance));
+    }
+
     /// The same for distances that are no whole numbers.
     #[test]
     fn noise_on_numbers_is_its_form(n in 1u32.., d in 1u32.., distance in 0.0f64..1e9) {
