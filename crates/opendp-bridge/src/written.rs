@@ -1,10 +1,7 @@
 //! What is written down of OpenDP's metrics, measures and their distances, for sessions on a ledger: names and texts that stay the same,
 //! whatever types are called.
 
-use std::{
-    any::{Any, TypeId},
-    fmt::Debug,
-};
+use std::{any::Any, fmt::Debug};
 
 use dashu_int::IBig;
 use dashu_ratio::RBig;
@@ -36,16 +33,14 @@ pub(crate) fn name_of_metric<MI: TheirMetric<Distance: 'static> + 'static>(
         Some(metric) => name.with("monotonic", metric.monotonic),
         None => name,
     };
-    let measures_numbers = monotonic.is_some()
-        || metric.is::<metrics::AbsoluteDistance<u32>>()
+    let counts_in_whole_numbers = metric.is::<metrics::AbsoluteDistance<u32>>()
         || metric.is::<metrics::L1Distance<u32>>()
-        || metric.is::<metrics::L2Distance<u32>>();
-    Some(
-        match measures_numbers && TypeId::of::<MI::Distance>() == TypeId::of::<u32>() {
-            true => name.with("distances", "whole"),
-            false => name,
-        },
-    )
+        || metric.is::<metrics::L2Distance<u32>>()
+        || metric.is::<metrics::LInfDistance<u32>>();
+    Some(match counts_in_whole_numbers {
+        true => name.with("distances", "whole"),
+        false => name,
+    })
 }
 
 /// The name of a metric with several norms of what changes in each group, if that is counted by one of these.
