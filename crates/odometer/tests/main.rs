@@ -32,6 +32,7 @@ mod reopening;
 mod replaying;
 mod reserved;
 mod rows;
+mod seats;
 mod settling;
 mod shared;
 mod snapshots;

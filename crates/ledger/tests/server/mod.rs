@@ -138,7 +138,20 @@ impl Server {
             &["-D", data, "-d", &from, "-R", "-X", "stream", "-c", "fast"],
         );
         standby.up("");
+        self.is_followed(name, "state = 'streaming'");
         standby
+    }
+
+    /// Waits until a standby follows in this way: it is up, and settings are loaded, before it does.
+    fn is_followed(&self, standby: &str, how: &str) {
+        let follows = format!(
+            "SELECT FROM pg_stat_replication WHERE application_name = '{standby}' AND {how}"
+        );
+        let wait = format!(
+            "DO $$ BEGIN FOR i IN 1..1200 LOOP IF EXISTS ({follows}) THEN RETURN; END IF; \
+             PERFORM pg_sleep(0.05); END LOOP; RAISE 'nobody follows'; END $$"
+        );
+        self.psql("postgres", &wait);
     }
 
     /// It follows nobody any more, and is written to.
@@ -274,6 +287,7 @@ impl Server {
         let waits = format!("ALTER SYSTEM SET synchronous_standby_names = '{standby}'");
         self.psql("postgres", &waits);
         self.psql("postgres", "SELECT pg_reload_conf()");
+        self.is_followed(standby, "sync_state = 'sync'");
     }
 
     /// On its socket.

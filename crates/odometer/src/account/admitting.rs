@@ -5,23 +5,24 @@ use measures::{Metric, Tallied};
 use crate::{
     account::ascent::Launch,
     account::bill::Quote,
+    account::book::Book,
     account::contained::Contained,
     account::launches::Entry,
     account::refusing::Refused,
+    account::seat::Place,
     account::settling::Demand,
     account::tallies::{Contradiction, Next},
-    account::{Account, Book, Cap},
-    sync::Ordering,
+    account::{Account, Cap},
 };
 
 /// What changes in the list of launches once all have agreed.
-pub(super) struct Listing {
+pub(super) struct Listing<'l> {
     pub(super) entry: Entry,
-    /// How many launches there were before: one more is not too many.
-    pub(super) launched: u64,
+    /// The seat to which more launches will be granted.
+    pub(super) seat: Option<&'l Place>,
 }
 
-impl Listing {
+impl Listing<'_> {
     /// Is it one more launch of the last bill?
     #[inline]
     pub(super) fn is_again(&self) -> bool {
@@ -32,20 +33,23 @@ impl Listing {
 impl<MI: Metric, R: Tallied> Account<MI, R> {
     /// Where the launch will be listed, with room made for it.
     #[inline(always)]
-    pub(super) fn list(
+    pub(super) fn list<'l>(
         &self,
         book: &mut Book<MI, R>,
-        demand: &Demand<'_, '_, MI, R>,
-    ) -> Result<Listing, Box<Refused<R::Tally>>> {
-        let (launch, launched) = (demand.launch, self.busy.launched.load(Ordering::Relaxed));
-        if demand.expected.is_some_and(|expected| expected != launched) {
+        demand: &Demand<'_, 'l, MI, R>,
+    ) -> Result<Listing<'l>, Box<Refused<R::Tally>>> {
+        let (launch, expected) = (demand.launch, demand.expected);
+        if book.seats.are_open() && !(launch.may_count() && book.only_counts(demand.bill)) {
+            self.busy.recall(book);
+        }
+        if expected.is_some_and(|expected| expected != book.launched) {
             return Err(Refused::Moved.boxed());
         }
         if book.halted && demand.quote.is_some() {
             return Err(Refused::Halted.boxed());
         }
         let entry = book.launches.entry(demand.bill, Some(self.quota));
-        let (Some(entry), Some(_)) = (entry, launched.checked_add(1)) else {
+        let Some(entry) = entry.filter(|_| book.has_room(1)) else {
             return Err(Refused::Full.boxed());
         };
         if self.sequence.is_some() {
@@ -54,7 +58,23 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         if let Some(messages) = self.messages {
             launch.answers_at_most(messages);
         }
-        Ok(Listing { entry, launched })
+        let seat = None;
+        Ok(Listing { entry, seat })
+    }
+
+    /// The seat to which more launches of this bill may be granted, if this is the top account, with room made for it. Where
+    /// launches take turns or messages are counted, every one of them has to come here.
+    #[inline]
+    pub(super) fn seat_of<'l>(
+        &self,
+        book: &mut Book<MI, R>,
+        launch: &Launch<'l>,
+    ) -> Option<&'l Place> {
+        let top = self.parent.is_none() && self.journaled.is_none();
+        if !top || self.sequence.is_some() || self.messages.is_some() || !launch.may_count() {
+            return None;
+        }
+        launch.seat.get().filter(|place| book.may_grant(place))
     }
 
     /// What will have been spent, with room made for it. After a few launches in a row the rule is asked about many more at

@@ -7,7 +7,7 @@ use std::{
 
 use queryable::{AskError, Root, Scope, Sequence, Turn};
 
-use crate::{account::durable::Drafting, error::LaunchError};
+use crate::{account::durable::Drafting, account::seat::Place, error::LaunchError};
 
 /// All were charged, or nobody was.
 pub(crate) type Settled = Result<(), Box<LaunchError>>;
@@ -60,6 +60,8 @@ pub(crate) struct Launch<'a> {
     messages: Cell<Option<u64>>,
     /// Whose rule is asked now.
     pub(super) at: Cell<&'a Arc<str>>,
+    /// The seat of the account that it comes from, if that counts it by the same bill.
+    pub(super) seat: Cell<Option<&'a Place>>,
     /// What is written down of it, if it is.
     pub(super) drafting: Option<&'a Drafting<'a>>,
 }
@@ -73,6 +75,7 @@ impl<'a> Launch<'a> {
             sequential: Cell::new(0),
             messages: Cell::new(None),
             at: Cell::new(at),
+            seat: Cell::new(None),
             drafting: None,
         }
     }
@@ -99,6 +102,12 @@ impl<'a> Launch<'a> {
     #[inline]
     pub(super) fn charges(&self) -> bool {
         !matches!(self.kind, Kind::Asked)
+    }
+
+    /// May an account that has admitted it in advance only count it?
+    #[inline]
+    pub(super) fn may_count(&self) -> bool {
+        self.at_once.get() && self.charges()
     }
 
     /// Does a refusal halt accounts of the halting form?

@@ -20,7 +20,7 @@ use crate::{
         Posting, Relation, Run, Segment, Terms,
     },
     measurement::Description,
-    sync::{Mutex, MutexGuard, Ordering, lock},
+    sync::{Mutex, MutexGuard, lock},
 };
 
 /// How many bills of what was written down are kept.
@@ -313,10 +313,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         };
         // Dropped in the opposite order: unlocked first.
         let mut next;
-        let mut book = lock(&self.busy.book);
-        let before = self.launched();
-        let launched = before.checked_add(count);
-        let launched = launched.ok_or_else(|| damaged("too many launches"))?;
+        let mut book = self.busy.book();
+        if !book.has_room(count) {
+            return Err(damaged("too many launches"));
+        }
         if let Some(quote) = &quote {
             let after = book.spent.after(quote, count, &self.zero);
             next = after.map_err(|_| damaged("its parts contradict each other"))?;
@@ -325,8 +325,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         }
         let entry = book.launches.entry(bill, None);
         let entry = entry.ok_or_else(|| damaged("too many launches"))?;
-        book.launches.record(entry, bill, before);
-        self.busy.launched.store(launched, Ordering::Release);
+        book.record(entry, bill, count);
+        self.busy.publish(&book);
         Ok(())
     }
 

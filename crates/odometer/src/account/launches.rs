@@ -82,11 +82,17 @@ impl<MI: Metric, M: Measure> Launches<MI, M> {
         }
     }
 
+    /// Is it the bill of the last run?
+    #[inline]
+    pub(crate) fn is_last(&self, bill: &Bill<MI, M>) -> bool {
+        self.last == Some(bill.address())
+    }
+
     /// Where a launch of this bill goes, with room made for it: [`record`](Self::record) then allocates nothing. `None` if
     /// it would be one more than the quota allows.
     #[inline]
     pub(crate) fn entry(&mut self, bill: &Bill<MI, M>, quota: Option<u32>) -> Option<Entry> {
-        match self.last == Some(bill.address()) {
+        match self.is_last(bill) {
             true => Some(Entry::Again),
             false => self.other_entry(bill, quota),
         }

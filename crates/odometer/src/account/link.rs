@@ -139,6 +139,8 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
         let Some(bill) = known.get() else {
             return false;
         };
+        // Above, it is another bill.
+        launch.seat.set(None);
         let settled = self.parent.settle_at_once(bill, launch, below);
         known.release();
         settled

@@ -8,6 +8,7 @@ mod addresses;
 mod admitting;
 pub(crate) mod ascent;
 pub(crate) mod bill;
+mod book;
 mod contained;
 mod curves;
 pub(crate) mod durable;
@@ -23,6 +24,7 @@ mod refusing;
 mod remembered;
 mod retold;
 mod scales;
+mod seat;
 pub(crate) mod settling;
 mod tallies;
 
@@ -34,17 +36,17 @@ use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 pub(crate) use self::{addresses::AddressMap, tallies::Cap};
 use self::{
     bill::{Asked, PartQuote, Quote, Step},
+    book::Busy,
     journaled::{Journaled, Told},
-    launches::Launches,
     readings::Readings,
     scales::Scales,
+    seat::Place,
     settling::Parent,
-    tallies::Spent,
 };
 use crate::{
     error::{LaunchError, OpenError},
     remaining::Remaining,
-    sync::{AtomicU64, Mutex, Ordering, lock},
+    sync::Mutex,
 };
 
 /// How deep sessions may be nested live.
@@ -72,25 +74,10 @@ pub(crate) struct Account<MI: Metric, R: Tallied> {
     /// Of what was written down: the last few bills.
     told: Mutex<VecDeque<Told<MI, R::Child>>>,
     busy: Busy<MI, R>,
+    /// Its seat at the top account, if that is itself or its parent.
+    seat: Place,
     readings: Readings<MI::Distance, R::Tally>,
     scales: Scales<R::Tally>,
-}
-
-/// What every launch changes, in cache lines of its own (processors fetch them in pairs): who launches in another account
-/// reads what is around it.
-#[repr(C, align(128))]
-struct Busy<MI: Metric, R: Tallied> {
-    launched: AtomicU64,
-    book: Mutex<Book<MI, R>>,
-}
-
-// What is changed by a launch that is only counted lies in the first line, beside the lock.
-#[repr(C)]
-struct Book<MI: Metric, R: Tallied> {
-    halted: bool,
-    /// What was charged at the cap's distance.
-    spent: Spent<R::Tally>,
-    launches: Launches<MI, R::Child>,
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
@@ -110,6 +97,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         Ok(Self {
             label,
             measure: rule.child(),
+            busy: Busy::new(zero.clone(), cap.is_some()),
+            seat: Place::new(),
             cap,
             quota,
             messages: finite::<R>().then_some(DEFAULT_MESSAGES),
@@ -118,14 +107,6 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             depth,
             journaled: None,
             told: Mutex::new(VecDeque::new()),
-            busy: Busy {
-                launched: AtomicU64::new(0),
-                book: Mutex::new(Book {
-                    halted: false,
-                    spent: Spent::new(zero.clone()),
-                    launches: Launches::new(),
-                }),
-            },
             readings: Readings::new(),
             scales: Scales::new(),
             zero,
@@ -157,7 +138,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
 
     /// How many launches have been charged.
     pub(crate) fn launched(&self) -> u64 {
-        self.busy.launched.load(Ordering::Acquire)
+        self.busy.launched()
     }
 
     /// What one more launch could cost within the cap, if there is one.
@@ -176,7 +157,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     /// What one more launch in this part could cost.
     fn room_in(&self, cap: &Cap<MI, R>, path: &[Step]) -> Option<ChildLoss<R>> {
         let (spent, alone) = {
-            let book = lock(&self.busy.book);
+            let book = self.busy.book();
             if book.halted {
                 return None;
             }
@@ -192,7 +173,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             let quote = Quote::Part(Box::new(PartQuote { path, losses }));
             // Dropped in the opposite order: unlocked first.
             let next;
-            let book = lock(&self.busy.book);
+            let book = self.busy.book();
             next = book.spent.after(&quote, 1, &self.zero);
             drop(book);
             next.is_ok_and(|next| cap.gate.fits(next.total()))
@@ -204,13 +185,13 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     pub(crate) fn spent(&self) -> Result<Option<Total<TotalLoss<R>>>, LaunchError> {
         self.ruled(|| {
             let cap = self.cap.as_ref()?;
-            let spent = lock(&self.busy.book).spent.total();
+            let spent = self.busy.book().spent.total();
             Some(cap.gate.spent(&spent))
         })
     }
 
     pub(crate) fn halt(&self) {
-        lock(&self.busy.book).halted = true;
+        self.busy.book().halted = true;
     }
 
     /// Asks the rule, which may be somebody's code: it may use no session, and its panics are caught. Tallies that are only

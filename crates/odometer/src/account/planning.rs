@@ -68,7 +68,7 @@ impl<MI: Metric, R: Tallied> Copied<MI, R> {
             None => None,
         };
         let (spent, halted) = account.ruled(|| {
-            let book = lock(&account.busy.book);
+            let book = account.busy.book();
             (book.spent.tallies(), book.halted)
         })?;
         Ok(Self {

@@ -17,7 +17,6 @@ use crate::{
     error::LaunchError,
     measurement::Description,
     refusal::Refusal,
-    sync::lock,
 };
 
 /// How many runs are read at a time.
@@ -88,8 +87,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     fn page(&self, from: Position, most: usize) -> (Vec<Listed>, Pages) {
         let most = most.min(BATCH);
         let mut listed = Vec::with_capacity(most);
-        let book = lock(&self.busy.book);
-        let (runs, pages) = book.launches.after(from, most, self.launched());
+        let book = self.busy.book();
+        let (runs, pages) = book.launches.after(from, most, book.launched);
         listed.extend(runs.map(|(number, count)| {
             let bill = book.launches.bill(number);
             (Arc::clone(bill.description()), count)
@@ -100,8 +99,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     /// A few runs: the numbers of their bills, and counts; the bills that are not `known`; and where they end.
     pub(super) fn batch(&self, from: Position, known: impl Fn(u32) -> bool) -> Batch<MI, R::Child> {
         let buffer = Vec::with_capacity(BATCH);
-        let book = lock(&self.busy.book);
-        let (runs, pages) = book.launches.after(from, BATCH, self.launched());
+        let book = self.busy.book();
+        let (runs, pages) = book.launches.after(from, BATCH, book.launched);
         let mut batch = Batch {
             runs: buffer,
             unknown: Vec::new(),

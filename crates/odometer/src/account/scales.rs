@@ -104,7 +104,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         self.scales.put_back(sums);
         let mut alike = Alike::default();
         for (number, count) in others {
-            let bill = lock(&self.busy.book).launches.bill(number).clone();
+            let bill = self.busy.book().launches.bill(number).clone();
             let quote = bill.quoted(d_in)?;
             self.ruled(|| scaled.tallies.absorb(&quote, count, &self.zero, &mut alike))??;
         }

@@ -21,15 +21,16 @@ use crate::{
     account::admitting::Listing,
     account::ascent::{Below, Kind, Launch, Locked, Settled, Terms},
     account::bill::{Asked, Bill, Quote},
+    account::book::Book,
     account::contained::Contained,
     account::durable::{Drafting, Ready},
     account::planning::{Copies, PlannedParent},
     account::refusing::Refused,
     account::tallies::Next,
-    account::{Account, Book, rule_panicked},
+    account::{Account, rule_panicked},
     error::LaunchError,
     remaining::Remaining,
-    sync::{MutexGuard, Ordering, lock},
+    sync::MutexGuard,
 };
 
 /// Whoever pays for launches, as seen from below.
@@ -119,6 +120,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         launch: &Launch<'l>,
         agreed: &Cell<bool>,
     ) -> Settled {
+        if self.parent.is_none() && launch.expected().is_none() && self.counted(bill, launch) {
+            agreed.set(true);
+            return Ok(());
+        }
+        launch.seat.set(Some(&self.seat));
         let asked = OnceCell::new();
         let demand = self.demand(bill, launch, &asked)?;
         let tell = &mut |all| agreed.set(all);
@@ -130,6 +136,13 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             }
             Err(_) => Err(Box::new(rule_panicked(launch.at.get()))),
         }
+    }
+
+    /// Has the top account admitted it in advance? Then it is charged there.
+    #[inline]
+    fn counted(&self, bill: &Bill<MI, R::Child>, launch: &Launch<'_>) -> bool {
+        let seat = self.seat.get();
+        launch.may_count() && seat.is_some_and(|seat| seat.count(bill.address()))
     }
 
     /// What the leaf's account has to agree to.
@@ -162,10 +175,14 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
 
     #[inline]
     fn charge_at_once<'l>(&'l self, demand: &Demand<'_, 'l, MI, R>, below: Locked<'_>) -> bool {
+        let (bill, launch) = (demand.bill, demand.launch);
         let above = |mut below: Locked<'_>| match &self.parent {
-            Some(parent) => parent.settle_at_once(demand.bill, demand.launch, below),
-            None => {
-                below.unlock(demand.launch.charges());
+            Some(parent) if !self.counted(bill, launch) => {
+                launch.seat.set(Some(&self.seat));
+                parent.settle_at_once(bill, launch, below)
+            }
+            _ => {
+                below.unlock(launch.charges());
                 true
             }
         };
@@ -226,11 +243,14 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         demand.launch.at.set(&self.label);
         // Dropped in the opposite order, also by a panic: those below unlock, this one unlocks, and then tallies may go.
         let mut next = Contained::new(None);
-        let mut book = lock(&self.busy.book);
+        let mut book = self.busy.lock();
         let mut below = below;
-        let listing = self.list(&mut book, demand)?;
+        let mut listing = self.list(&mut book, demand)?;
         if demand.quote.is_some() && !(listing.is_again() && book.spent.counts()) {
             self.spend(demand, listing.is_again(), &mut book, &mut next)?;
+        }
+        if listing.is_again() {
+            listing.seat = self.seat_of(&mut book, demand.launch);
         }
         let mut book = Some(book);
         let mut unlock = |agreed: bool| {
@@ -252,7 +272,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         book: &mut Book<MI, R>,
         demand: &Demand<'_, '_, MI, R>,
         next: Option<&mut Next<R::Tally>>,
-        listing: &Listing,
+        listing: &Listing<'_>,
     ) {
         let launch = demand.launch;
         if listing.is_again() && book.spent.counts() {
@@ -260,13 +280,18 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         } else if let Some(next) = next {
             book.spent.commit(next, listing.is_again());
         }
-        let launched = listing.launched;
-        book.launches.record(listing.entry, demand.bill, launched);
+        book.record(listing.entry, demand.bill, 1);
+        match listing.is_again() {
+            true => book.seats.follow(),
+            false => book.seats.disturb(),
+        }
+        if let Some(seat) = listing.seat {
+            book.grant(seat, demand.bill.address());
+        }
         if let Some(sequence) = &self.sequence {
             launch.take_turn(sequence);
         }
-        // Only changed under the lock.
-        self.busy.launched.store(launched + 1, Ordering::Release);
+        self.busy.publish(book);
     }
 }
 
