@@ -4,11 +4,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use exact::Exact;
-use measures::{Epsilon, Loss as _, PrivacyMap, PureDp};
+use measures::{
+    ApproxDp, ApproxZcdp, Basic, Epsilon, Loss as _, Measure, PrivacyMap, PureDp, SymmetricDistance,
+};
 use odometer::{LaunchError, Measurement, Odometer};
 use proptest::prelude::*;
+use queryable::{AskError, Queryable, Scope, machine};
 
-use crate::common::{BASIC, On, PureSession, filtered, loss, open, pure, records, spent};
+use crate::common::{
+    BASIC, On, PureSession, filtered, loss, open, open_with, pure, records, spent,
+};
 
 fn launched(session: &PureSession) -> u64 {
     let launches = session.launches().unwrap();
@@ -142,6 +147,45 @@ fn halted_is_halted_for_everybody() {
         ));
     }
     assert_eq!(launched(&top), 200);
+}
+
+fn echo<M: Measure>(map: PrivacyMap<SymmetricDistance, M>) -> On<M, Queryable<u64, u64>> {
+    Measurement::new("echo", records(), map, |_, scope| {
+        scope.spawn(machine(|x: u64, _: &mut Scope<'_>| Ok(x)))
+    })
+}
+
+/// Where launches take turns, every one takes its own, however many come in a row.
+#[test]
+fn in_a_row_launches_still_take_turns() {
+    let session = open_with(Basic::new(ApproxZcdp));
+    let inner = session.nested("inner").open().unwrap();
+    let query = echo(PrivacyMap::new(ApproxZcdp, |_| Ok(loss("(0.1, 0)"))));
+    for through in [&session, &inner] {
+        let mut last = through.launch(&query).unwrap();
+        for _ in 0..50 {
+            let next = through.launch(&query).unwrap();
+            assert_eq!(last.ask(1), Err(AskError::OutOfTurn));
+            assert_eq!(next.ask(1), Ok(1));
+            last = next;
+        }
+    }
+}
+
+/// Where communication is finite, it is so for every launch.
+#[test]
+fn in_a_row_launches_still_answer_so_many_messages() {
+    let odometer = Odometer::new(records(), Basic::new(ApproxDp)).answering_at_most(3);
+    let session = odometer.open(vec![1]).unwrap();
+    let inner = session.nested("inner").open().unwrap();
+    let query = echo(PrivacyMap::constant_up_to(ApproxDp, 1, "(0.1, 1e-9)").unwrap());
+    for through in [&session, &inner] {
+        for _ in 0..50 {
+            let echo = through.launch(&query).unwrap();
+            let answered = (0..10).filter(|_| echo.ask(1).is_ok()).count();
+            assert_eq!(answered, 3);
+        }
+    }
 }
 
 /// Questions about a launch charge nothing, and refuse nothing that fits.

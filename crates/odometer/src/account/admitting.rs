@@ -39,9 +39,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         demand: &Demand<'_, 'l, MI, R>,
     ) -> Result<Listing<'l>, Box<Refused<R::Tally>>> {
         let (launch, expected) = (demand.launch, demand.expected);
-        if book.seats.are_open() && !(launch.may_count() && book.only_counts(demand.bill)) {
-            self.busy.recall(book);
-        }
+        self.busy.recall_for(book, demand.bill, launch);
         if expected.is_some_and(|expected| expected != book.launched) {
             return Err(Refused::Moved.boxed());
         }
@@ -70,8 +68,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         book: &mut Book<MI, R>,
         launch: &Launch<'l>,
     ) -> Option<&'l Place> {
-        let top = self.parent.is_none() && self.journaled.is_none();
-        if !top || self.sequence.is_some() || self.messages.is_some() || !launch.may_count() {
+        if self.parent.is_some() || self.sequence.is_some() || self.messages.is_some() {
+            return None;
+        }
+        // On a ledger, all have to be written down: none may be only counted.
+        if !launch.may_count() {
             return None;
         }
         launch.seat.get().filter(|place| book.may_grant(place))

@@ -139,7 +139,7 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
         let Some(bill) = known.get() else {
             return false;
         };
-        // Above, it is another bill.
+        // Above, it is another bill: that seat would never count it.
         launch.seat.set(None);
         let settled = self.parent.settle_at_once(bill, launch, below);
         known.release();

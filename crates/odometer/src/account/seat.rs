@@ -8,14 +8,12 @@
 //! A seat is opened and closed under the lock of the top's book only; what is counted, is counted while it is open. Its
 //! count never falls, and it is opened together with the charge of a launch that came through it: so it is never open
 //! twice at the same count, and whoever exchanges a word that is open for the next one has read the bill and the end of
-//! that grant, and no other.
+//! that grant, and no other. (Not of an older one: the word was published after them. Not of a newer one: whoever has read that
+//! knows, by the same order, that the word has been closed since, and the exchange fails.)
 
 use std::sync::{Arc, OnceLock};
 
 use crate::sync::{AtomicU64, Ordering};
-
-/// After so many launches in a row about which nobody has asked, seats are opened.
-const CALM: u64 = if cfg!(model) { 1 } else { 8 };
 
 /// So many seats are open at once, at the most: all of them are closed under one lock.
 const MOST: usize = 64;
@@ -77,8 +75,6 @@ impl Seat {
 #[derive(Default)]
 pub(super) struct Seats {
     open: Vec<Opened>,
-    /// How many launches in a row were charged since somebody asked for the book.
-    calm: u64,
 }
 
 struct Opened {
@@ -102,16 +98,9 @@ impl Seats {
         !self.open.is_empty()
     }
 
-    /// Somebody asks for the book, or launches something else.
-    #[inline]
-    pub(super) fn disturb(&mut self) {
-        self.calm = 0;
-    }
-
-    /// One more launch in a row was charged.
-    #[inline]
-    pub(super) fn follow(&mut self) {
-        self.calm += 1;
+    /// How many are open.
+    pub(super) fn count(&self) -> u64 {
+        self.open.len() as u64
     }
 
     /// Closes all seats.
@@ -123,12 +112,8 @@ impl Seats {
         recalled
     }
 
-    /// Is it time to open seats? Then there is room for one more, in the list and at its place; what others have left is
-    /// recalled for it if need be.
-    pub(super) fn make_room(&mut self, place: &Place) -> Option<Recalled> {
-        if self.calm < CALM {
-            return None;
-        }
+    /// Makes room for one more, in the list and at its place. What it, or all if they are too many, had left is recalled.
+    pub(super) fn make_room(&mut self, place: &Place) -> Recalled {
         let seat = place.get_or_init(Arc::default);
         let mine = |opened: &Opened| Arc::ptr_eq(&opened.seat, seat);
         let mut recalled = Recalled::default();
@@ -138,7 +123,7 @@ impl Seats {
             recalled = self.recall();
         }
         self.open.reserve(1);
-        Some(recalled)
+        recalled
     }
 
     /// Opens the seat for which [room was made](Self::make_room).

@@ -281,17 +281,13 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             book.spent.commit(next, listing.is_again());
         }
         book.record(listing.entry, demand.bill, 1);
-        match listing.is_again() {
-            true => book.seats.follow(),
-            false => book.seats.disturb(),
-        }
-        if let Some(seat) = listing.seat {
-            book.grant(seat, demand.bill.address());
-        }
         if let Some(sequence) = &self.sequence {
             launch.take_turn(sequence);
         }
-        self.busy.publish(book);
+        match listing.seat {
+            Some(seat) => self.busy.grant(book, seat, demand.bill.address()),
+            None => self.busy.publish(book),
+        }
     }
 }
 

@@ -13,6 +13,8 @@ use crate::account::bill::{Quote, Step};
 
 /// So many launches in a row are charged one by one.
 const FEW: u64 = if cfg!(model) { 1 } else { 8 };
+/// The rule is asked about so many at once, at the least.
+const LEAST: u64 = 8;
 /// The rule is asked about so many at once, at the most.
 const MOST: u64 = 1 << 12;
 
@@ -67,9 +69,9 @@ impl<T: Tally> Spent<T> {
         self.counted += 1;
     }
 
-    /// Grants half of the launches of the last bill that are admitted: they are counted in advance.
-    pub(crate) fn grant(&mut self) -> u64 {
-        let granted = self.left / 2;
+    /// Grants one share in so many of the launches of the last bill that are admitted: they are counted in advance.
+    pub(crate) fn grant(&mut self, shares: u64) -> u64 {
+        let granted = self.left / shares;
         self.left -= granted;
         self.counted += granted;
         granted
@@ -86,7 +88,7 @@ impl<T: Tally> Spent<T> {
     #[inline]
     pub(crate) fn many(&self) -> Option<u64> {
         let plain = matches!(self.tallies, Tallies::Plain(_));
-        (plain && self.row >= FEW).then_some(self.row)
+        (plain && self.row >= FEW).then(|| self.row.max(LEAST))
     }
 
     /// The rule has admitted so many launches of the last bill, each at this price.
