@@ -104,10 +104,10 @@ impl<'a> Launch<'a> {
         !matches!(self.kind, Kind::Asked)
     }
 
-    /// May an account that has admitted it in advance only count it?
+    /// May an account that has admitted it in advance only count it? Not if it depends on what the book says.
     #[inline]
     pub(super) fn may_count(&self) -> bool {
-        self.at_once.get() && self.charges()
+        self.at_once.get() && matches!(self.kind, Kind::Plain | Kind::Tentative)
     }
 
     /// Does a refusal halt accounts of the halting form?

@@ -120,7 +120,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         launch: &Launch<'l>,
         agreed: &Cell<bool>,
     ) -> Settled {
-        if self.parent.is_none() && launch.expected().is_none() && self.counted(bill, launch) {
+        if self.parent.is_none() && self.counted(bill, launch) {
             agreed.set(true);
             return Ok(());
         }
