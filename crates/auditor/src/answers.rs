@@ -14,7 +14,7 @@ type Entry<A> = (Heard<A>, usize);
 /// memory than a search tree.
 pub(crate) enum Answers<A> {
     Few(Vec<Entry<A>>),
-    Many(BTreeMap<Heard<A>, usize>),
+    Many(Box<BTreeMap<Heard<A>, usize>>),
 }
 
 impl<A: Ord> Answers<A> {
@@ -52,7 +52,7 @@ impl<A: Ord> Answers<A> {
             Self::Few(list) => {
                 let mut tree: BTreeMap<_, _> = std::mem::take(list).into_iter().collect();
                 tree.insert(answer, to);
-                *self = Self::Many(tree);
+                *self = Self::Many(Box::new(tree));
             }
             Self::Many(tree) => {
                 tree.insert(answer, to);

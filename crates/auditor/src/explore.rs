@@ -60,8 +60,9 @@ impl<Q, A> Node<Q, A> {
 pub(crate) struct Edge<Q, A> {
     pub(crate) query: Q,
     pub(crate) to: Answers<A>,
-    /// The mass of outcomes that were not enumerated while answering.
-    pub(crate) missing: Mass,
+    /// The mass of outcomes that were not enumerated while answering. The second place is for the other input's: so an edge
+    /// of the graph takes as much room, and can take this one's.
+    pub(crate) missing: [Mass; 2],
 }
 
 /// The tree of histories of one input.
@@ -291,7 +292,7 @@ where
             let edge = |query| Edge {
                 query,
                 to: Answers::new(),
-                missing: Mass::ZERO,
+                missing: [Mass::ZERO, Mass::ZERO],
             };
             this.edges = offer.queries.into_iter().map(edge).collect();
         }
@@ -315,7 +316,7 @@ where
             let branch = &self.branches[at];
             if !branch.missing.is_zero() {
                 let place = match self.asks.iter().rev().find(|ask| ask.coins_before <= at) {
-                    Some(ask) => &mut self.tree.nodes[ask.node].edges[ask.choice].missing,
+                    Some(ask) => &mut self.tree.nodes[ask.node].edges[ask.choice].missing[0],
                     None => &mut self.tree.missing,
                 };
                 // Kept in the tree or the graph, and in two sums over what comes after.

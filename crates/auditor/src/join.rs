@@ -11,6 +11,7 @@ use crate::{
     graph::{Edge, Graph, Node},
     limits::Memory,
     mass::Mass,
+    system::Input,
 };
 
 pub(crate) fn join<Q: PartialEq, A: Ord>(
@@ -27,7 +28,10 @@ pub(crate) fn join<Q: PartialEq, A: Ord>(
     Ok(graph)
 }
 
-/// The nodes of the graph, and their masses.
+/// A node of the graph, and its masses.
+type Whole<Q, A> = (Node<Q, A>, [Mass; 2]);
+
+/// All of them.
 type Joined<Q, A> = (Vec<Node<Q, A>>, Vec<[Mass; 2]>);
 
 fn join_nodes<Q: PartialEq, A: Ord>(
@@ -44,7 +48,13 @@ fn join_nodes<Q: PartialEq, A: Ord>(
             break;
         };
         let there = at.map(|at| std::mem::replace(&mut one[at], HalfNode::empty()));
-        let (node, masses) = origins.join([zero.next(), there], depth as usize)?;
+        let depth = depth as usize;
+        let (node, masses) = match (zero.next(), there) {
+            (Some(zero), Some(one)) => origins.both(zero, one, depth)?,
+            (Some(zero), None) => origins.alone(zero, Input::Zero, depth)?,
+            (None, Some(one)) => origins.alone(one, Input::One, depth)?,
+            (None, None) => break,
+        };
         nodes.push(node);
         leaves.push(masses);
     }
@@ -77,45 +87,64 @@ impl Origins {
         }
     }
 
-    fn join<Q: PartialEq, A: Ord>(
+    /// A history that is possible under both inputs.
+    fn both<Q: PartialEq, A: Ord>(
         &mut self,
-        halves: [Option<HalfNode<Q, A>>; 2],
+        zero: HalfNode<Q, A>,
+        one: HalfNode<Q, A>,
         depth: usize,
-    ) -> Result<(Node<Q, A>, [Mass; 2]), AuditError> {
-        let part = halves.iter().flatten().last().map_or(0, |half| half.part);
-        let both = halves.iter().all(Option::is_some);
-        let [zero, one] = halves.map(|half| half.unwrap_or_else(HalfNode::empty));
-        if both {
-            let same = |(zero, one): (&HalfEdge<Q, A>, &HalfEdge<Q, A>)| zero.query == one.query;
-            if zero.edges.len() != one.edges.len() || !zero.edges.iter().zip(&one.edges).all(same) {
-                return Err(AuditError::OffersChanged { round: depth });
-            }
+    ) -> Result<Whole<Q, A>, AuditError> {
+        let same = |(zero, one): (&HalfEdge<Q, A>, &HalfEdge<Q, A>)| zero.query == one.query;
+        if zero.edges.len() != one.edges.len() || !zero.edges.iter().zip(&one.edges).all(same) {
+            return Err(AuditError::OffersChanged { round: depth });
         }
-        let longest = zero.edges.len().max(one.edges.len());
-        let mut edges = Vec::with_capacity(longest);
-        let (mut here, mut there) = (zero.edges.into_iter(), one.edges.into_iter());
-        for _ in 0..longest {
-            edges.extend(self.edge([here.next(), there.next()], depth)?);
-        }
-        Ok((Node { part, edges }, [zero.mass, one.mass]))
+        let edges = zero.edges.into_iter().zip(one.edges).map(|(zero, one)| {
+            let to = [zero.to, one.to];
+            let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
+            let ([missing, _], [other, _]) = (zero.missing, one.missing);
+            Ok(Edge {
+                query: zero.query,
+                to,
+                missing: [missing, other],
+            })
+        });
+        let node = Node {
+            part: one.part,
+            // In the place of the first tree's.
+            edges: edges.collect::<Result<_, AuditError>>()?,
+        };
+        Ok((node, [zero.mass, one.mass]))
     }
 
-    fn edge<Q, A: Ord>(
+    /// A history that is possible under this input only.
+    fn alone<Q, A: Ord>(
         &mut self,
-        halves: [Option<HalfEdge<Q, A>>; 2],
+        half: HalfNode<Q, A>,
+        input: Input,
         depth: usize,
-    ) -> Result<Option<Edge<Q, A>>, AuditError> {
-        let mut to = [Answers::new(), Answers::new()];
-        let mut missing = [Mass::ZERO, Mass::ZERO];
-        let mut query = None;
-        for (input, half) in halves.into_iter().enumerate() {
-            let Some(half) = half else { continue };
-            query = Some(half.query);
-            missing[input] = half.missing;
-            to[input] = half.to;
+    ) -> Result<Whole<Q, A>, AuditError> {
+        let edges = half.edges.into_iter().map(|edge| {
+            let mut to = [edge.to, Answers::new()];
+            let mut missing = edge.missing;
+            if input == Input::One {
+                to.reverse();
+                missing.reverse();
+            }
+            let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
+            Ok(Edge {
+                query: edge.query,
+                to,
+                missing,
+            })
+        });
+        let node = Node {
+            part: half.part,
+            edges: edges.collect::<Result<_, AuditError>>()?,
+        };
+        let mut masses = [half.mass, Mass::ZERO];
+        if input == Input::One {
+            masses.reverse();
         }
-        let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
-        let edge = |query| Edge { query, to, missing };
-        Ok(query.map(edge))
+        Ok((node, masses))
     }
 }

@@ -159,7 +159,7 @@ mod tests {
             let (tree, charged) = explored(&Shares::new(100, truncated), 7);
             let edges = || tree.nodes.iter().flat_map(|node| &node.edges);
             let masses: usize = tree.nodes.iter().map(|node| node.mass.heap()).sum();
-            let missing: usize = edges().map(|edge| edge.missing.heap()).sum();
+            let missing: usize = edges().map(|edge| edge.missing[0].heap()).sum();
             // Fifty shares in each of two leaves; all of them in what is missing.
             assert!(masses > 2 * 2 * 50 * 7, "{masses}");
             assert_eq!(missing > 2 * 100 * 7, truncated, "{missing}");
