@@ -14,6 +14,7 @@ type Entry<A> = (Heard<A>, usize);
 /// memory than a search tree.
 pub(crate) enum Answers<A> {
     Few(Vec<Entry<A>>),
+    #[allow(clippy::box_collection, reason = "so that all are as small as a list")]
     Many(Box<BTreeMap<Heard<A>, usize>>),
 }
 
