@@ -14,7 +14,8 @@ type Entry<A> = (Heard<A>, usize);
 /// memory than a search tree.
 pub(crate) enum Answers<A> {
     Few(Vec<Entry<A>>),
-    Many(BTreeMap<Heard<A>, usize>),
+    #[allow(clippy::box_collection, reason = "so that all are as small as a list")]
+    Many(Box<BTreeMap<Heard<A>, usize>>),
 }
 
 impl<A: Ord> Answers<A> {
@@ -52,7 +53,7 @@ impl<A: Ord> Answers<A> {
             Self::Few(list) => {
                 let mut tree: BTreeMap<_, _> = std::mem::take(list).into_iter().collect();
                 tree.insert(answer, to);
-                *self = Self::Many(tree);
+                *self = Self::Many(Box::new(tree));
             }
             Self::Many(tree) => {
                 tree.insert(answer, to);

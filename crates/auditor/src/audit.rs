@@ -286,7 +286,7 @@ impl<B> Audit<B> {
             runs: zero.runs + one.runs,
             reruns: zero.reruns.min(one.reruns),
             cut_off: zero.cut_off || one.cut_off,
-            graph: join([zero, one])?,
+            graph: join([zero, one], memory)?,
         })
     }
 }

@@ -45,12 +45,24 @@ pub(crate) struct Node<Q, A> {
     expanded: bool,
 }
 
+impl<Q, A> Node<Q, A> {
+    pub(crate) fn empty() -> Self {
+        Self {
+            part: 0,
+            edges: Vec::new(),
+            mass: Mass::ZERO,
+            expanded: false,
+        }
+    }
+}
+
 /// A query, and where its answers lead.
 pub(crate) struct Edge<Q, A> {
     pub(crate) query: Q,
     pub(crate) to: Answers<A>,
-    /// The mass of outcomes that were not enumerated while answering.
-    pub(crate) missing: Mass,
+    /// The mass of outcomes that were not enumerated while answering. The second place is for the other input's: so an edge
+    /// of the graph takes as much room, and can take this one's.
+    pub(crate) missing: [Mass; 2],
 }
 
 /// The tree of histories of one input.
@@ -67,12 +79,7 @@ pub(crate) struct Tree<Q, A> {
 
 impl<Q, A> Tree<Q, A> {
     fn add_node(&mut self) -> usize {
-        self.nodes.push(Node {
-            part: 0,
-            edges: Vec::new(),
-            mass: Mass::ZERO,
-            expanded: false,
-        });
+        self.nodes.push(Node::empty());
         self.nodes.len() - 1
     }
 }
@@ -94,19 +101,16 @@ struct Draw {
 }
 
 impl Draw {
-    /// Besides itself: the branch, in a list with room for as many again. The same when it goes as when it came: so what
-    /// was visited does not count.
-    fn weight(&self) -> usize {
-        size_of::<Self>() + 2 * size_of::<Branch>() + self.reached.heap()
+    /// Besides itself: the branch, in a list with room for as many again.
+    fn weight(&self, branch: &Branch) -> usize {
+        let long = self.reached.heap() + self.visited.heap() + weigh::long_branch(branch);
+        size_of::<Self>() + 2 * size_of::<Branch>() + long
     }
 }
 
-/// What is wrong with a run's draws, if anything is.
-pub(crate) fn check_fault(script: &Script) -> Result<(), AuditError> {
-    let Some(why) = script.fault() else {
-        return Ok(());
-    };
-    Err(match script.overdrawn() {
+/// Ends a run: all its draws, unless something is wrong with them.
+pub(crate) fn end(script: &mut Script) -> Result<Vec<Branch>, AuditError> {
+    script.end().map_err(|why| match script.overdrawn() {
         Some(limit) => AuditError::TooManyDraws { limit },
         None => AuditError::Script(why),
     })
@@ -238,14 +242,10 @@ where
             self.history.push(Exchange { query, answer });
         };
         seat.leave()?;
-        check_fault(script)?;
-        let mass = self.take_in(script.end())?;
+        let mass = self.take_in(end(script)?)?;
+        // Kept in the tree or the graph, and once more while counts are made of it.
         let leaf = &mut self.tree.nodes[leaf].mass;
-        if leaf.is_zero() {
-            // It is kept in the tree, in the graph and as a count, and may be in a chain of either direction.
-            self.meter.take(5 * mass.heap())?;
-        }
-        leaf.add(&mass);
+        weigh::add(&mut self.meter, 2, leaf, &mass)?;
         self.keep_path()?;
         self.tree.runs += 1;
         Ok(())
@@ -292,7 +292,7 @@ where
             let edge = |query| Edge {
                 query,
                 to: Answers::new(),
-                missing: Mass::ZERO,
+                missing: [Mass::ZERO, Mass::ZERO],
             };
             this.edges = offer.queries.into_iter().map(edge).collect();
         }
@@ -305,22 +305,27 @@ where
         self.branches = branches;
         if std::mem::take(&mut self.diverted) {
             // Only now is the probability of the new choice known.
-            let probability = Mass::from(&self.branches[known - 1].probability);
-            self.draws[known - 1].visited.add(&probability);
+            let branch = &self.branches[known - 1];
+            self.meter.take(weigh::long_branch(branch))?;
+            let probability = Mass::from(&branch.probability);
+            let visited = &mut self.draws[known - 1].visited;
+            weigh::add(&mut self.meter, 1, visited, &probability)?;
         }
         for at in known..self.branches.len() {
             let reached = self.through(at);
             let branch = &self.branches[at];
             if !branch.missing.is_zero() {
                 let place = match self.asks.iter().rev().find(|ask| ask.coins_before <= at) {
-                    Some(ask) => &mut self.tree.nodes[ask.node].edges[ask.choice].missing,
+                    Some(ask) => &mut self.tree.nodes[ask.node].edges[ask.choice].missing[0],
                     None => &mut self.tree.missing,
                 };
-                place.add(&reached.times(&branch.missing));
+                // Kept in the tree or the graph, and in two sums over what comes after.
+                let missing = reached.times(&branch.missing);
+                weigh::add(&mut self.meter, 3, place, &missing)?;
             }
             let visited = Mass::from(&branch.probability);
             let draw = Draw { visited, reached };
-            self.meter.take(draw.weight())?;
+            self.meter.take(draw.weight(branch))?;
             self.draws.push(draw);
         }
         Ok(self.through(self.branches.len()))
@@ -343,15 +348,17 @@ where
         loop {
             let asked_at = self.asks.last().map_or(0, |ask| ask.coins_before);
             if self.branches.len() > asked_at {
-                if let Some(next) = self.branches.last().and_then(|last| last.next) {
+                let last = self.branches.last();
+                if let Some((last, next)) = last.and_then(|last| Some((last, last.next?))) {
+                    self.meter.give_back(weigh::long_branch(last));
                     self.diverted = true;
                     script.rewind(std::mem::take(&mut self.branches), next);
                     return Ok(Some(self.asks.len().saturating_sub(1)));
                 }
                 self.check_sum()?;
-                self.branches.pop();
-                let weight = self.draws.pop().map_or(0, |draw| draw.weight());
-                self.meter.give_back(weight);
+                if let (Some(branch), Some(draw)) = (self.branches.pop(), self.draws.pop()) {
+                    self.meter.give_back(draw.weight(&branch));
+                }
                 continue;
             }
             let Some(ask) = self.asks.last_mut() else {

@@ -7,7 +7,7 @@ use dashu_base::{Gcd, UnsignedAbs};
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 
-use crate::{error::AuditError, explore::Heard, mass::Mass};
+use crate::{error::AuditError, explore::Heard, limits::Memory, mass::Mass, weigh};
 
 /// A history, or several that are worth the same.
 pub(crate) struct Node<Q, A> {
@@ -70,12 +70,13 @@ impl<Q, A> Graph<Q, A> {
     pub(crate) fn with_leaves(
         nodes: Vec<Node<Q, A>>,
         leaves: Vec<[Mass; 2]>,
+        memory: &Memory,
     ) -> Result<Self, AuditError> {
         let missing = worst_missing(&nodes);
         let truncated = missing.iter().any(|mass| !mass.is_zero());
         let (denominator, counts) = match in_words(&leaves) {
             Some((denominator, counts)) => (denominator.into(), Counts::Small(counts)),
-            None => in_lowest_terms(&leaves),
+            None => in_lowest_terms(&leaves, memory)?,
         };
         let counts = match counts {
             Counts::Small(counts) => Counts::Small(fill_up(&nodes, counts, truncated)?),
@@ -197,8 +198,8 @@ fn in_words(leaves: &[[Mass; 2]]) -> Option<(u64, Vec<[u64; 2]>)> {
     Some((denominator, counts.collect::<Option<_>>()?))
 }
 
-/// These masses over the least common denominator.
-fn in_lowest_terms(leaves: &[[Mass; 2]]) -> (UBig, Counts) {
+/// These masses over the least common denominator. It may be long where every mass is short.
+fn in_lowest_terms(leaves: &[[Mass; 2]], memory: &Memory) -> Result<(UBig, Counts), AuditError> {
     let leaves: Vec<[RBig; 2]> = leaves
         .iter()
         .map(|[zero, one]| [zero.to_rational(), one.to_rational()])
@@ -208,6 +209,7 @@ fn in_lowest_terms(leaves: &[[Mass; 2]]) -> (UBig, Counts) {
         let common = (&lcm).gcd(den);
         lcm * (den / common)
     });
+    memory.take(leaves.len() as u128 * weigh::counts(&denominator) as u128)?;
     let scaled = |mass: &RBig| {
         let num = mass.numerator().clone().unsigned_abs();
         num * (&denominator / mass.denominator())
@@ -220,7 +222,7 @@ fn in_lowest_terms(leaves: &[[Mass; 2]]) -> (UBig, Counts) {
         Ok(_) => Counts::Small(big.iter().map(small).collect()),
         Err(_) => Counts::Big(big),
     };
-    (denominator, counts)
+    Ok((denominator, counts))
 }
 
 /// Fits, because no mass is above one.
@@ -352,7 +354,7 @@ mod tests {
             node(vec![]),
         ];
         let leaves = [0, masses[0], masses[1]].map(|n| [leaf(n), leaf(n)]);
-        Graph::with_leaves(nodes, leaves.to_vec())
+        Graph::with_leaves(nodes, leaves.to_vec(), &Memory::new(u64::MAX))
     }
 
     #[test]

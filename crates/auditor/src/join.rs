@@ -1,102 +1,150 @@
 //! Joins the trees of both inputs into one graph. A history that is possible under one input only has mass zero under
 //! the other.
+//!
+//! Histories keep the numbers that they have in the first tree, and those of the second tree alone come after them: so
+//! both trees are gone through as they were made, which is about how they lie in memory.
 
 use crate::{
     answers::{self, Answers},
     error::AuditError,
     explore::{Edge as HalfEdge, Node as HalfNode, Tree},
     graph::{Edge, Graph, Node},
+    limits::Memory,
     mass::Mass,
+    system::Input,
 };
 
 pub(crate) fn join<Q: PartialEq, A: Ord>(
     trees: [Tree<Q, A>; 2],
+    memory: &Memory,
 ) -> Result<Graph<Q, A>, AuditError> {
     let built = [0, 1].map(|input| trees[input].missing.to_rational());
-    let fewest = trees[0].nodes.len().max(trees[1].nodes.len());
-    let mut join = Join {
-        halves: trees.map(|tree| tree.nodes.into_iter().map(Some).collect()),
-        nodes: Vec::with_capacity(fewest),
-        leaves: Vec::with_capacity(fewest),
-        origins: Vec::with_capacity(fewest),
-    };
-    join.place([Some(0), Some(0)], 0);
-    for new in 0.. {
-        let Some(&(at, depth)) = join.origins.get(new) else {
-            break;
-        };
-        join.fill(new, at, depth)?;
-    }
-    let mut graph = Graph::with_leaves(join.nodes, join.leaves)?;
+    let [zero, one] = trees.map(|tree| tree.nodes);
+    let (nodes, leaves) = join_nodes(zero, one)?;
+    let mut graph = Graph::with_leaves(nodes, leaves, memory)?;
     for (missing, built) in graph.missing.iter_mut().zip(built) {
         *missing += built;
     }
     Ok(graph)
 }
 
-struct Join<Q, A> {
-    halves: [Vec<Option<HalfNode<Q, A>>>; 2],
-    nodes: Vec<Node<Q, A>>,
-    leaves: Vec<[Mass; 2]>,
-    /// Where each node comes from in the two trees, and its depth.
-    origins: Vec<([Option<usize>; 2], usize)>,
+/// A node of the graph, and its masses.
+type Whole<Q, A> = (Node<Q, A>, [Mass; 2]);
+
+/// All of them.
+type Joined<Q, A> = (Vec<Node<Q, A>>, Vec<[Mass; 2]>);
+
+fn join_nodes<Q: PartialEq, A: Ord>(
+    zero: Vec<HalfNode<Q, A>>,
+    mut one: Vec<HalfNode<Q, A>>,
+) -> Result<Joined<Q, A>, AuditError> {
+    let fewest = zero.len().max(one.len());
+    let (mut nodes, mut leaves) = (Vec::with_capacity(fewest), Vec::with_capacity(fewest));
+    let mut origins = Origins(vec![Origin::default(); zero.len()]);
+    origins.0[0].one = Some(0);
+    let mut zero = zero.into_iter();
+    for new in 0.. {
+        let Some(&Origin { one: at, depth }) = origins.0.get(new) else {
+            break;
+        };
+        let there = at.map(|at| std::mem::replace(&mut one[at], HalfNode::empty()));
+        let depth = depth as usize;
+        let (node, masses) = match (zero.next(), there) {
+            (Some(zero), Some(one)) => origins.both(zero, one, depth)?,
+            (Some(zero), None) => origins.alone(zero, Input::Zero, depth)?,
+            (None, Some(one)) => origins.alone(one, Input::One, depth)?,
+            (None, None) => break,
+        };
+        nodes.push(node);
+        leaves.push(masses);
+    }
+    Ok((nodes, leaves))
 }
 
-impl<Q: PartialEq, A: Ord> Join<Q, A> {
-    fn place(&mut self, at: [Option<usize>; 2], depth: usize) -> usize {
-        self.nodes.push(Node {
-            part: 0,
-            edges: vec![],
-        });
-        self.leaves.push([Mass::ZERO, Mass::ZERO]);
-        self.origins.push((at, depth));
-        self.nodes.len() - 1
-    }
+/// Where a node of the graph comes from, besides the node of the same number in the first tree.
+#[derive(Clone, Copy, Default)]
+struct Origin {
+    one: Option<usize>,
+    depth: u32,
+}
 
-    fn fill(&mut self, new: usize, at: [Option<usize>; 2], depth: usize) -> Result<(), AuditError> {
-        let mut edges = [vec![], vec![]];
-        for input in 0..2 {
-            let Some(half) = at[input].and_then(|at| self.halves[input][at].take()) else {
-                continue;
-            };
-            self.nodes[new].part = half.part;
-            self.leaves[new][input] = half.mass;
-            edges[input] = half.edges;
-        }
-        let [zero, one] = edges;
-        if at.iter().all(Option::is_some) {
-            let same = |(zero, one): (&HalfEdge<Q, A>, &HalfEdge<Q, A>)| zero.query == one.query;
-            if zero.len() != one.len() || !zero.iter().zip(&one).all(same) {
-                return Err(AuditError::OffersChanged { round: depth });
+struct Origins(Vec<Origin>);
+
+impl Origins {
+    /// The number of what comes from these nodes.
+    fn place(&mut self, [zero, one]: [Option<usize>; 2], depth: usize) -> usize {
+        let depth = depth as u32;
+        let origin = Origin { one, depth };
+        match zero {
+            Some(zero) => {
+                self.0[zero] = origin;
+                zero
+            }
+            None => {
+                self.0.push(origin);
+                self.0.len() - 1
             }
         }
-        let longest = zero.len().max(one.len());
-        self.nodes[new].edges.reserve_exact(longest);
-        let (mut zero, mut one) = (zero.into_iter(), one.into_iter());
-        for _ in 0..longest {
-            if let Some(edge) = self.edge([zero.next(), one.next()], depth)? {
-                self.nodes[new].edges.push(edge);
-            }
-        }
-        Ok(())
     }
 
-    fn edge(
+    /// A history that is possible under both inputs.
+    fn both<Q: PartialEq, A: Ord>(
         &mut self,
-        halves: [Option<HalfEdge<Q, A>>; 2],
+        zero: HalfNode<Q, A>,
+        one: HalfNode<Q, A>,
         depth: usize,
-    ) -> Result<Option<Edge<Q, A>>, AuditError> {
-        let mut to = [Answers::new(), Answers::new()];
-        let mut missing = [Mass::ZERO, Mass::ZERO];
-        let mut query = None;
-        for (input, half) in halves.into_iter().enumerate() {
-            let Some(half) = half else { continue };
-            query = Some(half.query);
-            missing[input] = half.missing;
-            to[input] = half.to;
+    ) -> Result<Whole<Q, A>, AuditError> {
+        let same = |(zero, one): (&HalfEdge<Q, A>, &HalfEdge<Q, A>)| zero.query == one.query;
+        if zero.edges.len() != one.edges.len() || !zero.edges.iter().zip(&one.edges).all(same) {
+            return Err(AuditError::OffersChanged { round: depth });
         }
-        let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
-        let edge = |query| Edge { query, to, missing };
-        Ok(query.map(edge))
+        let edges = zero.edges.into_iter().zip(one.edges).map(|(zero, one)| {
+            let to = [zero.to, one.to];
+            let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
+            let ([missing, _], [other, _]) = (zero.missing, one.missing);
+            Ok(Edge {
+                query: zero.query,
+                to,
+                missing: [missing, other],
+            })
+        });
+        let node = Node {
+            part: one.part,
+            // In the place of the first tree's.
+            edges: edges.collect::<Result<_, AuditError>>()?,
+        };
+        Ok((node, [zero.mass, one.mass]))
+    }
+
+    /// A history that is possible under this input only.
+    fn alone<Q, A: Ord>(
+        &mut self,
+        half: HalfNode<Q, A>,
+        input: Input,
+        depth: usize,
+    ) -> Result<Whole<Q, A>, AuditError> {
+        let edges = half.edges.into_iter().map(|edge| {
+            let mut to = [edge.to, Answers::new()];
+            let mut missing = edge.missing;
+            if input == Input::One {
+                to.reverse();
+                missing.reverse();
+            }
+            let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
+            Ok(Edge {
+                query: edge.query,
+                to,
+                missing,
+            })
+        });
+        let node = Node {
+            part: half.part,
+            edges: edges.collect::<Result<_, AuditError>>()?,
+        };
+        let mut masses = [half.mass, Mass::ZERO];
+        if input == Input::One {
+            masses.reverse();
+        }
+        Ok((node, masses))
     }
 }

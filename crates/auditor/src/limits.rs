@@ -75,6 +75,11 @@ impl Memory {
         }
     }
 
+    /// Takes these bytes.
+    pub(crate) fn take(&self, bytes: u128) -> Result<(), AuditError> {
+        self.change(bytes.min(i64::MAX as u128 / 2) as i64)
+    }
+
     pub(crate) fn too_much(&self) -> AuditError {
         AuditError::TooMuchMemory { limit: self.limit }
     }
@@ -97,6 +102,7 @@ impl<'a> Meter<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), AuditError> {
         self.unsettled = self.unsettled.saturating_add_unsigned(bytes as u64);
         match self.unsettled > self.grain {
@@ -105,8 +111,15 @@ impl<'a> Meter<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn give_back(&mut self, bytes: usize) {
         self.unsettled = self.unsettled.saturating_sub_unsigned(bytes as u64);
+    }
+
+    /// What took so many bytes takes so many now.
+    pub(crate) fn change(&mut self, before: usize, now: usize) -> Result<(), AuditError> {
+        self.give_back(before);
+        self.take(now)
     }
 
     pub(crate) fn settle(&mut self) -> Result<(), AuditError> {
@@ -116,6 +129,10 @@ impl<'a> Meter<'a> {
 
 /// The bytes of a number that do not fit into its own place.
 pub(crate) fn heap(value: &RBig) -> usize {
-    let words = |bits: usize| if bits <= 128 { 0 } else { bits / 8 };
-    words(value.numerator().bit_len()) + words(value.denominator().bit_len())
+    long(value.numerator().bit_len()) + long(value.denominator().bit_len())
+}
+
+/// The same of an integer of so many bits.
+pub(crate) fn long(bits: usize) -> usize {
+    if bits <= 128 { 0 } else { bits / 8 }
 }

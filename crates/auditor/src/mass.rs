@@ -25,6 +25,7 @@ impl Mass {
         Self::Big(Box::new(value))
     }
 
+    #[inline]
     pub(crate) fn is_zero(&self) -> bool {
         match self {
             Self::Small(numerator, _) => *numerator == 0,
@@ -32,6 +33,7 @@ impl Mass {
         }
     }
 
+    #[inline]
     pub(crate) fn is_one(&self) -> bool {
         match self {
             Self::Small(numerator, denominator) => *numerator == denominator.get(),
@@ -48,6 +50,7 @@ impl Mass {
         }
     }
 
+    #[inline]
     pub(crate) fn times(&self, factor: &Probability) -> Self {
         let product = match (self, factor.words()) {
             (Self::Small(n, d), Some((m, e))) => small_product((*n, *d), (m, e)),
@@ -65,6 +68,7 @@ impl Mass {
     }
 
     /// The bytes that do not fit into its own place.
+    #[inline]
     pub(crate) fn heap(&self) -> usize {
         match self {
             Self::Small(..) => 0,
@@ -85,6 +89,7 @@ impl From<&RBig> for Mass {
 }
 
 impl From<&Probability> for Mass {
+    #[inline]
     fn from(value: &Probability) -> Self {
         let words = value.words();
         let small = words.and_then(|(n, d)| Some(Self::Small(n, NonZero::new(d)?)));
@@ -108,6 +113,7 @@ fn fitting(numerator: u128, denominator: u128) -> Option<Mass> {
     })
 }
 
+#[inline]
 fn small_product((n, d): (u64, NonZero<u64>), (m, e): (u64, u64)) -> Option<Mass> {
     match (n.checked_mul(m), d.get().checked_mul(e)) {
         (Some(n), Some(d)) => Some(Mass::Small(n, NonZero::new(d)?)),

@@ -266,8 +266,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Walk<'_, Q, A> {
     /// All combinations of the parts' histories. A node's number is that of its parts in mixed radix, so edges go up.
     fn product(self, memory: &Memory) -> Result<Graph<Q, A>, AuditError> {
         let sizes: Vec<usize> = self.own.iter().map(|own| own.nodes.len()).collect();
-        let weight = self.weigh(&sizes);
-        memory.change(weight.min(i64::MAX as u128 / 2) as i64)?;
+        memory.take(self.weigh(&sizes))?;
         let total = sizes
             .iter()
             .try_fold(1, |total: usize, &size| total.checked_mul(size));
@@ -285,9 +284,13 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Walk<'_, Q, A> {
                 .zip(&weights)
                 .map(|(at, weight)| at * weight)
                 .sum();
-            leaves[number] = [0, 1].map(|input| Mass::from(&self.ordered.masses.of(*node, input)));
+            let masses = [0, 1].map(|input| Mass::from(&self.ordered.masses.of(*node, input)));
+            // Once more while counts are made of it.
+            let long: usize = masses.iter().map(|mass| 2 * mass.heap()).sum();
+            memory.take(long as u128)?;
+            leaves[number] = masses;
         }
-        let mut graph = Graph::with_leaves(nodes, leaves)?;
+        let mut graph = Graph::with_leaves(nodes, leaves, memory)?;
         graph.merged = true;
         Ok(graph)
     }

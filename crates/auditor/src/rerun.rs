@@ -8,9 +8,10 @@ use queryable::{
 
 use crate::{
     error::AuditError,
-    explore::check_fault,
+    explore::end,
     limits::{Limits, Meter},
     system::{Input, Seat, System},
+    weigh,
 };
 
 /// A complete run: what was asked and answered, and what was drawn.
@@ -21,7 +22,9 @@ pub(crate) struct Path<Q, A> {
 
 impl<Q, A> Path<Q, A> {
     fn weight(&self) -> usize {
-        self.history.len() * size_of::<Exchange<Q, A>>() + self.branches.len() * size_of::<Branch>()
+        let branch = |branch: &Branch| size_of::<Branch>() + weigh::long_branch(branch);
+        self.history.len() * size_of::<Exchange<Q, A>>()
+            + self.branches.iter().map(branch).sum::<usize>()
     }
 }
 
@@ -108,7 +111,7 @@ where
     S: System<Query: Clone, Answer: PartialEq>,
     B: Fn(Input, &Root) -> Result<S, AskError>,
 {
-    let script = limits.applied(Script::replay(path.branches.clone()));
+    let mut script = limits.applied(Script::replay(path.branches.clone()));
     let mut seat = Seat::take(build, input, &Root::scripted(&script));
     for (round, Exchange { query, answer }) in path.history.iter().enumerate() {
         if seat.ask(query.clone()) != *answer {
@@ -116,8 +119,7 @@ where
         }
     }
     seat.leave()?;
-    check_fault(&script)?;
-    if script.drawn() != path.branches.len() {
+    if end(&mut script)?.len() != path.branches.len() {
         let round = path.history.len().saturating_sub(1);
         return Err(AuditError::HiddenRandomness { round });
     }

@@ -1,10 +1,13 @@
 //! Audits that would not end, or not fit: typed errors.
 
-use crate::common::always;
-use auditor::{AuditError, DEFAULT_DRAWS, Input, Part, audit};
+use std::sync::Arc;
+
+use crate::common::{always, probability, randomized_response};
+use auditor::{AuditError, DEFAULT_DRAWS, Factor, Input, Part, audit};
+use dashu_ratio::RBig;
 use queryable::{
     AskError, Queryable, Root, Scope,
-    coins::{Bit, EnumerateError, Script, Uniform, enumerate},
+    coins::{Bit, Categorical, EnumerateError, Probability, Script, Uniform, enumerate},
     compose::Routed,
     machine,
 };
@@ -85,7 +88,7 @@ fn long_numbers_are_memory() {
     // Few histories, whose probabilities have more and more digits.
     let build = |_: Input, root: &Root| {
         root.spawn(machine(|(), scope: &mut Scope<'_>| {
-            let third = Bit::new(crate::common::probability(1, 3));
+            let third = Bit::new(probability(1, 3));
             let mut tries = 0;
             while !scope.draw(&third)? && tries < 2000 {
                 tries += 1;
@@ -96,6 +99,48 @@ fn long_numbers_are_memory() {
     let limit = 1 << 19;
     let found = audit(build).memory(limit).asking(1, always(vec![()])).err();
     assert_eq!(found, Some(AuditError::TooMuchMemory { limit }));
+}
+
+/// Sixty bits, with hardly a common divisor.
+fn share(index: u64) -> Probability {
+    probability(1, (1 << 60) + 2 * index + 1)
+}
+
+#[test]
+fn sums_of_short_numbers_are_memory() {
+    // Three hundred short probabilities in each of two histories: their sums are long.
+    let rest = (0..600).fold(RBig::ONE, |rest, index| rest - share(index).to_rational());
+    let mut outcomes: Vec<_> = (0..600).map(|index| (index, share(index))).collect();
+    outcomes.push((600, Probability::try_from(rest).unwrap()));
+    let law = Arc::new(Categorical::new(outcomes).unwrap());
+    let build = |_: Input, root: &Root| {
+        let law = Arc::clone(&law);
+        root.spawn(machine(move |_: u8, scope: &mut Scope<'_>| {
+            Ok(scope.draw(&*law)? % 2)
+        }))
+    };
+    let offer = || always((0..20).collect());
+    let audit = |limit| audit(build).reruns(0).memory(limit).asking(1, offer());
+    let limit = 1 << 17;
+    let found = audit(limit).err();
+    assert_eq!(found, Some(AuditError::TooMuchMemory { limit }));
+    assert_eq!(audit(1 << 23).unwrap().stats().histories, 41);
+}
+
+#[test]
+fn a_long_common_denominator_is_memory() {
+    // Every probability is short, and so is every history's.
+    let build = |_: Input, root: &Root| {
+        root.spawn(machine(|query: u64, scope: &mut Scope<'_>| {
+            scope.draw(&Bit::new(share(query)))
+        }))
+    };
+    let offer = || always((0..200).collect());
+    let audit = |limit| audit(build).reruns(0).memory(limit).asking(1, offer());
+    let limit = 1 << 21;
+    let found = audit(limit).err();
+    assert_eq!(found, Some(AuditError::TooMuchMemory { limit }));
+    assert_eq!(audit(1 << 23).unwrap().stats().histories, 401);
 }
 
 #[test]
@@ -128,4 +173,23 @@ fn the_product_of_many_parts_is_bounded() {
         let found = audit.concurrently(&parts).err();
         assert_eq!(found, Some(AuditError::TooMuchMemory { limit }));
     }
+}
+
+#[test]
+fn limits_are_typed_errors() {
+    let build = |input: Input, root: &Root| root.spawn(randomized_response(input, 3, 4));
+    let deep = audit(build).asking(100_000, always(vec![()]));
+    assert!(matches!(deep, Err(AuditError::Parameter { .. })));
+    let many = audit(build).runs(1).asking(1, always(vec![()]));
+    assert_eq!(many.err(), Some(AuditError::TooManyRuns { limit: 1 }));
+    // A deep history of a system without coins.
+    let echo = |_: Input, root: &Root| root.spawn(machine(|(), _| Ok(())));
+    let report = audit(echo).asking(2000, always(vec![()])).unwrap();
+    assert_eq!(report.total_variation().value(), Some(&RBig::ZERO));
+    assert!(
+        report
+            .best_attack(&Factor::ONE)
+            .to_string()
+            .contains("stop")
+    );
 }

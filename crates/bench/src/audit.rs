@@ -13,13 +13,18 @@ use queryable::{
 
 use crate::measure::Effort;
 
-/// The coins of all machines, made once: biases of n/20.
+/// The coins of all machines on one input, made once: biases of n/20. Not of both inputs, or the two threads would wait for
+/// one another wherever a machine is built, at the count of who holds them.
 struct Coins {
     hidden: Bit,
     biased: Vec<Bit>,
 }
 
 impl Coins {
+    fn both() -> [Arc<Self>; 2] {
+        [Self::new(), Self::new()]
+    }
+
     fn new() -> Arc<Self> {
         let bit = |n: u64, d: u64| Probability::new(n, d).map_or_else(|_| Bit::fair(), Bit::new);
         Arc::new(Self {
@@ -31,13 +36,13 @@ impl Coins {
 
 /// A machine of some rounds: the law of an answer depends on the input, the query, the last answer, and the hidden coin.
 fn rounds(
-    coins: &Arc<Coins>,
+    coins: &[Arc<Coins>; 2],
     input: Input,
     kind: usize,
     rounds: usize,
     hidden: bool,
 ) -> BoxedMachine<bool, bool> {
-    let coins = Arc::clone(coins);
+    let coins = Arc::clone(&coins[input.index()]);
     let (mut coin, mut asked, mut last) = (None, 0, false);
     Box::new(machine(move |query: bool, scope: &mut Scope<'_>| {
         let coin = match coin {
@@ -61,7 +66,7 @@ fn rounds(
 }
 
 fn three(
-    coins: &Arc<Coins>,
+    coins: &[Arc<Coins>; 2],
     hidden: bool,
 ) -> Result<Report<Routed<bool>, bool>, Box<dyn std::error::Error>> {
     let build = |input: Input, root: &Root| {
@@ -77,7 +82,7 @@ fn three(
 }
 
 fn deep(
-    coins: &Arc<Coins>,
+    coins: &[Arc<Coins>; 2],
     depth: usize,
 ) -> Result<Report<bool, bool>, Box<dyn std::error::Error>> {
     let build = |input: Input, root: &Root| -> Result<_, AskError> {
@@ -113,7 +118,7 @@ pub fn run(effort: Effort) {
         Effort::Quick => (5, 1),
     };
     let mut bar = Vec::new();
-    let coins = Coins::new();
+    let coins = Coins::both();
     println!(
         "{:<28}{:>12}{:>12}{:>12}{:>12}",
         "system", "histories", "runs", "ms", "peak, MiB"

@@ -26,6 +26,11 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is in a mutex that nobody else has; as [`lock`].
+pub(crate) fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A number that tells this thread from most others.
 pub(crate) fn thread_index() -> usize {
     /// Numbers threads apart; nothing else depends on it.

@@ -117,11 +117,10 @@ fn a_run_that_ends_hands_on_its_draws_whoever_is_left() {
         let left = run(&script);
         let (mut other, drawn) = (script.clone(), script.branches());
         assert_eq!((drawn.len(), script.fault()), (3, None));
-        assert_eq!(script.end(), drawn);
+        assert_eq!(script.end(), Ok(drawn));
         assert!(left.ask(()).is_err(), "the run is over");
         drop(left);
-        // What had been handed on is gone; what was replayed is known.
-        assert!(drawn.starts_with(&other.end()));
+        assert_eq!(other.end(), Err("the run is over".into()));
     }
 }
 
@@ -137,7 +136,7 @@ fn a_script_that_is_rewound_is_another_run_within_the_same_limits() {
         let q = spawn(&script);
         assert_eq!([q.ask(()), q.ask(())], [Ok(1), Ok(0)]);
         let left = leave_something.then_some(q);
-        let drawn = script.end();
+        let drawn = script.end().unwrap();
         assert_eq!(drawn.len(), 2);
         assert_eq!((drawn[0].arity, &drawn[0].missing), (2, &prob(1, 3)));
         assert_eq!(script.fault().as_deref(), Some("the run is over"));
@@ -403,8 +402,12 @@ fn a_draw_of_a_run_that_has_ended_meanwhile_is_refused() {
     let mut script = Script::new(vec![]);
     let drawn = Root::scripted(&script).run([], |scope| scope.draw(&Bit::fair()));
     assert_eq!(drawn, Ok(false));
-    let seen = script.end();
-    for mut script in [Script::new(vec![]), Script::replay(seen)] {
+    let seen = script.end().unwrap();
+    let unused = || Err("the run ended before the script did".into());
+    for (mut script, ended) in [
+        (Script::new(vec![]), Ok(vec![])),
+        (Script::replay(seen), unused()),
+    ] {
         let (begun, has_begun) = std::sync::mpsc::channel();
         let (go, go_on) = std::sync::mpsc::channel();
         let bit = Waiting {
@@ -416,10 +419,34 @@ fn a_draw_of_a_run_that_has_ended_meanwhile_is_refused() {
         std::thread::scope(|scope| {
             let late = scope.spawn(|| root.run([], |scope| scope.draw(&bit)));
             has_begun.recv().unwrap();
-            assert!(script.end().is_empty());
+            assert_eq!(script.end(), ended);
             go.send(()).unwrap();
             let late = late.join().unwrap();
             assert!(matches!(late, Err(AskError::Script(_))), "{late:?}");
         });
     }
+}
+
+/// What goes wrong on another thread after somebody looked is said by the end of the run.
+#[test]
+fn the_end_of_a_run_says_what_went_wrong_until_then() {
+    let mut script = Script::new(vec![]);
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let (go, go_on) = std::sync::mpsc::channel();
+    let bit = Waiting {
+        asked: AtomicUsize::new(0),
+        begun: begun.into(),
+        go_on: go_on.into(),
+    };
+    let root = Root::scripted(&script);
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| root.run([], |scope| scope.draw(&bit)));
+        has_begun.recv().unwrap();
+        let first = root.run([], |scope| scope.draw(&Bit::fair()));
+        assert_eq!((first, script.fault()), (Ok(false), None));
+        go.send(()).unwrap();
+        assert!(late.join().unwrap().is_err());
+    });
+    let why = script.end().unwrap_err();
+    assert_eq!(why, "two threads drew from one script at the same time");
 }

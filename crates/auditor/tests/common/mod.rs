@@ -3,10 +3,11 @@
 
 pub mod lab;
 
-use auditor::Input;
+use auditor::{Input, Report, audit};
 use dashu_ratio::RBig;
+use proptest::prelude::*;
 use queryable::{
-    AskError, Exchange, Machine, Scope,
+    AskError, Exchange, Machine, Root, Scope,
     coins::{Bit, Categorical, Probability},
     machine,
 };
@@ -32,6 +33,13 @@ pub fn randomized_response(
         scope.halt();
         Ok(scope.draw(&lie)? ^ input.pick(false, true))
     })
+}
+
+/// [`randomized_response`], asked once.
+pub fn audited_response(n: u64, d: u64) -> Report<(), bool> {
+    audit(|input, root: &Root| root.spawn(randomized_response(input, n, d)))
+        .asking(1, always(vec![()]))
+        .unwrap()
 }
 
 /// A small random machine: at each of `rounds` rounds, an answer below `answers` with a law that depends on the input, a
@@ -84,6 +92,16 @@ impl Table {
             Ok(answer)
         })
     }
+}
+
+/// Any of these machines.
+pub fn table(rounds: usize, answers: usize, hidden: bool) -> impl Strategy<Value = Table> {
+    prop::collection::vec(1u64..9, 17).prop_map(move |weights| Table {
+        rounds,
+        answers,
+        hidden,
+        weights,
+    })
 }
 
 /// Offers the same queries after every history.

@@ -91,13 +91,11 @@ pub fn enumerate<R>(
             return Err(EnumerateError::TooManyRuns { limit });
         }
         let result = program(&script);
-        if let Some(limit) = script.overdrawn() {
-            return Err(EnumerateError::TooManyDraws { limit });
-        }
-        if let Some(fault) = script.fault() {
-            return Err(EnumerateError::Script(fault));
-        }
-        let mass = extend(&mut path, script.end(), &mut missing);
+        let branches = script.end().map_err(|why| match script.overdrawn() {
+            Some(limit) => EnumerateError::TooManyDraws { limit },
+            None => EnumerateError::Script(why),
+        })?;
+        let mass = extend(&mut path, branches, &mut missing);
         runs.push((result, mass));
         match advance(&mut path)? {
             Some(next) => script = next,

@@ -113,13 +113,17 @@ impl Script {
     }
 
     /// Ends the run: all its draws, which are handed over once. Whatever is left of it and draws again gets an error.
-    pub fn end(&mut self) -> Vec<Branch> {
-        if let Some(tape) = Arc::get_mut(&mut self.0) {
-            return tape.end();
-        }
-        // Something of the run is left.
-        self.0.stop(OVER);
-        self.0.branches()
+    ///
+    /// # Errors
+    /// Why the script did not fit, as [`fault`](Self::fault) would have said: but nothing can go wrong between the question
+    /// and the end.
+    pub fn end(&mut self) -> Result<Vec<Branch>, String> {
+        let ended = match Arc::get_mut(&mut self.0) {
+            Some(tape) => tape.end(),
+            // Something of the run is left.
+            None => self.0.end_shared(),
+        };
+        ended.map_err(Cow::into_owned)
     }
 
     /// Makes this the script of another run, within the same limits: it [replays](Self::replay) these branches, but takes
@@ -130,10 +134,11 @@ impl Script {
     /// let run = |script: &Script| Root::scripted(script).run([], |scope| scope.draw(&Bit::fair()));
     /// let mut script = Script::new(vec![]);
     /// assert_eq!(run(&script), Ok(false));
-    /// let drawn = script.end();
+    /// let drawn = script.end()?;
     /// assert!(run(&script).is_err()); // it has ended
     /// script.rewind(drawn, 1);
     /// assert_eq!(run(&script), Ok(true));
+    /// # Ok::<(), String>(())
     /// ```
     pub fn rewind(&mut self, branches: Vec<Branch>, last: usize) {
         let prefix = Prefix::Seen { branches, last };

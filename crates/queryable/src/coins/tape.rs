@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 use dashu_ratio::RBig;
 
 use super::{distribution::Distribution, probability::Probability, script::Branch};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, lock, own};
 
 pub(super) struct Tape {
     prefix: Prefix,
@@ -13,6 +13,8 @@ pub(super) struct Tape {
     drawn: AtomicU64,
     /// Draws below this number are to be exactly as in the prefix.
     replayed: AtomicU64,
+    /// Draws from this number on are refused, for a reason that is among the rest.
+    allowed: AtomicU64,
     /// How many outcomes of a draw are told apart.
     outcomes: AtomicU64,
     rest: Mutex<Rest>,
@@ -26,6 +28,21 @@ struct Rest {
     fault: Option<Fault>,
     /// Whether the fault is one draw too many.
     overdrawn: bool,
+}
+
+impl Rest {
+    /// What is wrong, after so many draws of so many that were planned.
+    fn fault(&self, drawn: usize, planned: usize) -> Option<Fault> {
+        let unused = (drawn < planned).then_some(UNUSED);
+        self.fault.clone().or(unused)
+    }
+
+    /// No draws from now on: what was wrong until then is said here, and no later draw changes it.
+    fn end(&mut self, drawn: usize, planned: usize) -> Result<(), Fault> {
+        let fault = self.fault(drawn, planned);
+        self.fault.get_or_insert(OVER);
+        fault.map_or(Ok(()), Err)
+    }
 }
 
 /// What the first draws are to be.
@@ -97,6 +114,7 @@ impl Tape {
             prefix,
             drawn: AtomicU64::new(0),
             replayed: AtomicU64::new(0),
+            allowed: AtomicU64::new(0),
             outcomes: AtomicU64::new(u64::MAX),
             rest: Mutex::new(Rest {
                 limit,
@@ -115,6 +133,7 @@ impl Tape {
         if rest.fault.is_none() {
             let replayed = self.same().len().min(draws);
             self.replayed.store(replayed as u64, Ordering::Relaxed);
+            self.allowed.store(draws as u64, Ordering::Relaxed);
         }
     }
 
@@ -139,17 +158,16 @@ impl Tape {
     }
 
     pub(super) fn fault(&self) -> Option<Fault> {
-        let rest = lock(&self.rest);
-        match &rest.fault {
-            Some(fault) => Some(fault.clone()),
-            None if self.drawn() < self.prefix.len() => Some(UNUSED),
-            None => None,
-        }
+        lock(&self.rest).fault(self.drawn(), self.prefix.len())
     }
 
     pub(super) fn branches(&self) -> Vec<Branch> {
         let rest = lock(&self.rest);
-        let count = self.drawn().saturating_sub(rest.fresh.len());
+        self.all(&rest, self.drawn())
+    }
+
+    fn all(&self, rest: &Rest, drawn: usize) -> Vec<Branch> {
+        let count = drawn.saturating_sub(rest.fresh.len());
         let same = self.same();
         [&same[..count.min(same.len())], &rest.fresh].concat()
     }
@@ -159,29 +177,40 @@ impl Tape {
         self.prefix.same()
     }
 
-    /// All draws; no more from now on.
-    pub(super) fn end(&mut self) -> Vec<Branch> {
+    /// All draws, or why they do not fit; no more from now on.
+    pub(super) fn end(&mut self) -> Result<Vec<Branch>, Fault> {
+        let planned = self.prefix.len();
         let mut branches = match &mut self.prefix {
             Prefix::Choices(_) => Vec::new(),
             Prefix::Seen { branches, .. } => std::mem::take(branches),
         };
-        let mut rest = lock(&self.rest);
-        self.replayed.store(0, Ordering::Relaxed);
-        rest.fault.get_or_insert(OVER);
-        branches.truncate(self.drawn().saturating_sub(rest.fresh.len()));
+        let drawn = *self.drawn.get_mut() as usize;
+        (*self.replayed.get_mut(), *self.allowed.get_mut()) = (0, 0);
+        let rest = own(&mut self.rest);
+        rest.end(drawn, planned)?;
+        branches.truncate(drawn.saturating_sub(rest.fresh.len()));
         branches.append(&mut rest.fresh);
-        branches
+        Ok(branches)
+    }
+
+    /// The same while something of the run is left, which may be drawing on another thread.
+    pub(super) fn end_shared(&self) -> Result<Vec<Branch>, Fault> {
+        let mut rest = self.refuse();
+        let drawn = self.drawn();
+        rest.end(drawn, self.prefix.len())?;
+        Ok(self.all(&rest, drawn))
     }
 
     /// From the start, with another prefix and within the same limits.
     pub(super) fn rewind(&mut self, prefix: Prefix) {
+        let same = prefix.same().len();
         self.prefix = prefix;
-        self.drawn.store(0, Ordering::Relaxed);
-        let mut rest = lock(&self.rest);
+        let rest = own(&mut self.rest);
         rest.fresh.clear();
         (rest.fault, rest.overdrawn) = (None, false);
-        let replayed = self.same().len().min(rest.limit);
-        self.replayed.store(replayed as u64, Ordering::Relaxed);
+        *self.drawn.get_mut() = 0;
+        *self.replayed.get_mut() = same.min(rest.limit) as u64;
+        *self.allowed.get_mut() = rest.limit as u64;
     }
 
     /// A tape with another prefix within the same limits.
@@ -193,9 +222,15 @@ impl Tape {
 
     /// No draws from now on. The first reason counts.
     pub(super) fn stop(&self, why: Fault) {
-        let mut rest = lock(&self.rest);
+        self.refuse().fault.get_or_insert(why);
+    }
+
+    /// Refuses all draws from now on; why is for the caller to say.
+    fn refuse(&self) -> MutexGuard<'_, Rest> {
+        let rest = lock(&self.rest);
         self.replayed.store(0, Ordering::SeqCst);
-        rest.fault.get_or_insert(why);
+        self.allowed.store(0, Ordering::Relaxed);
+        rest
     }
 
     #[inline]
@@ -296,16 +331,23 @@ impl Tape {
 
     /// The number of the next draw, and what is scripted for it.
     fn scripted_choice(&self) -> Result<(usize, Option<usize>), Fault> {
-        let mut rest = lock(&self.rest);
         let at = self.drawn();
-        match &rest.fault {
-            Some(fault) => Err(fault.clone()),
-            None if at >= rest.limit => {
-                rest.overdrawn = true;
-                Err("a run drew more often than allowed".into())
-            }
-            None => Ok((at, self.prefix.choice(at))),
+        match (at as u64) < self.allowed.load(Ordering::Relaxed) {
+            // Whether the run has ended meanwhile is seen when the draw is taken in.
+            true => Ok((at, self.prefix.choice(at))),
+            false => Err(self.refused()),
         }
+    }
+
+    /// Why a draw is refused.
+    #[cold]
+    fn refused(&self) -> Fault {
+        let mut rest = lock(&self.rest);
+        let fault = rest.fault.clone();
+        fault.unwrap_or_else(|| {
+            rest.overdrawn = true;
+            "a run drew more often than allowed".into()
+        })
     }
 
     fn take_in(&self, at: usize, branch: Branch) -> Result<(), Fault> {
@@ -327,7 +369,7 @@ impl Tape {
 }
 
 /// The first of these outcomes that is possible.
-#[inline]
+#[inline(always)]
 fn possible<D: Distribution + ?Sized>(
     distribution: &D,
     mut outcomes: Range<usize>,
