@@ -37,3 +37,36 @@ fn forged_forms_are_refused() {
     let unknown = opened(r#"{"Linear":"much"}"#).unwrap();
     assert_eq!(unknown.privacy_loss(2).unwrap().to_string(), "inf");
 }
+
+/// The records of a launch, with one text in them replaced.
+fn forged(text: &str, by: &str) -> Books {
+    let journal = Memory::new();
+    open(&journal).launch(&query("0.25")).unwrap();
+    let forge = |record: &Record| {
+        let json = serde_json::to_string(record).unwrap();
+        serde_json::from_str(&json.replace(text, by)).unwrap()
+    };
+    let forged: Vec<Record> = journal.records().iter().map(forge).collect();
+    Books::new(Memory::replaying(&forged).unwrap())
+}
+
+/// An error repeats little of what somebody forged, however long it is.
+#[test]
+fn forged_texts_are_not_repeated() {
+    let long = "9x".repeat(100_000);
+    let losses = forged(r#""losses":["0.25"]"#, &format!(r#""losses":["{long}"]"#));
+    let error = open_error(organisation().filter_on(&losses, 1, "1", vec![]));
+    assert!(matches!(error, JournalError::Damaged(_)), "{error}");
+    assert!(error.to_string().contains("`9x9x9x"), "{error}");
+    assert!(error.to_string().len() < 200, "{error}");
+    for (text, of) in [
+        ("basic{pure}", "rule basic{pure}9x"),
+        ("symmetric", "metric symmetric9x"),
+    ] {
+        let books = forged(text, &format!("{text}{long}"));
+        let error = open_error(organisation().filter_on(&books, 1, "1", vec![]));
+        assert!(matches!(error, JournalError::OtherTerms { .. }), "{error}");
+        assert!(error.to_string().contains(of), "{error}");
+        assert!(error.to_string().len() < 300, "{error}");
+    }
+}
