@@ -1,7 +1,11 @@
 //! Names are identities: what has none is refused, and one name is one account.
 
-use measures::{ApproxDp, times};
-use odometer::Transformation;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use measures::adaptive::TimeUniformBasic;
+use measures::{ApproxDp, SymmetricDistance, times};
+use odometer::{Space, TimeUniformOdometer, Transformation};
 
 use super::*;
 
@@ -66,4 +70,59 @@ fn a_rule_without_a_name_is_refused() {
         "{error}"
     );
     assert!(open(Some("mine")).is_ok());
+}
+
+/// Data of which none are in the space, and how often they were looked at.
+#[derive(Clone, Debug)]
+struct Empty(Arc<AtomicUsize>);
+
+impl PartialEq for Empty {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Space for Empty {
+    type Data = Vec<i64>;
+    type Distance = u32;
+    type Metric = SymmetricDistance;
+
+    fn metric(&self) -> &SymmetricDistance {
+        &SymmetricDistance
+    }
+
+    fn contains(&self, _: &Vec<i64>) -> bool {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        false
+    }
+}
+
+/// What does not depend on data is said before they are looked at; and nothing is opened for data that are not in the space.
+#[test]
+fn names_are_asked_for_before_data_are_looked_at() {
+    let (looked, journal) = (Arc::default(), Memory::new());
+    let (empty, books) = (Empty(Arc::clone(&looked)), Books::new(journal.clone()));
+    let open = |rule| Odometer::new(empty.clone(), rule).open_on(&books, 1, vec![]);
+    let unnamed = open_error(open(Mine(None)));
+    assert!(matches!(unnamed, JournalError::NotStorable { .. }));
+    let timed = |name| {
+        let odometer = TimeUniformOdometer::new(empty.clone(), TimeUniformBasic);
+        odometer.named(name).open_on(&books, 1, vec![])
+    };
+    assert!(matches!(
+        open_error(timed("")),
+        JournalError::Unnamed { .. }
+    ));
+    assert_eq!(looked.load(Ordering::SeqCst), 0);
+    for (number, opened) in [open(Mine(Some("mine"))).map(drop), timed("timed").map(drop)]
+        .into_iter()
+        .enumerate()
+    {
+        assert!(
+            matches!(opened, Err(OpenError::NotInSpace { .. })),
+            "{number}"
+        );
+    }
+    assert_eq!(looked.load(Ordering::SeqCst), 2);
+    assert_eq!(journal.records(), []);
 }
