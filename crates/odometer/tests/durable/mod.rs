@@ -1,6 +1,7 @@
 //! Sessions on a journal: charged and written down before they run, and the same after a restart.
 
 mod broken;
+mod destructors;
 mod forged;
 mod launching;
 mod names;
