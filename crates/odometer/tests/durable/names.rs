@@ -66,7 +66,7 @@ fn a_rule_without_a_name_is_refused() {
     assert!(
         error
             .to_string()
-            .contains("the rule Mine(None) cannot be written down"),
+            .contains("the rule Mine(None) cannot be written down: give a name to it"),
         "{error}"
     );
     assert!(open(Some("mine")).is_ok());
