@@ -2,7 +2,7 @@
 //!
 //! # Modules
 //! This package re-exports the library crates of the workspace as modules; each is also usable alone. The OpenDP bridge is
-//! behind the feature `opendp`. [`prelude`] is what most programs need, [`guide`] the documents of the repository.
+//! behind the feature `opendp`, ledgers on a server behind `postgres`. [`prelude`] is what most programs need, [`guide`] the documents of the repository.
 
 #[doc(inline)]
 pub use accountant;

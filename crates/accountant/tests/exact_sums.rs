@@ -5,17 +5,7 @@ use dashu_ratio::RBig;
 use exact::interval::exp;
 use exact::{Exact, Round};
 
-/// Numbers that look random, the same in every run (Marsaglia's xorshift).
-struct Cases(u64);
-
-impl Cases {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
+use crate::joint::{Cases, Pairs, delta, nothing, with};
 
 type Weights = Vec<(Exact, Exact)>;
 
@@ -47,34 +37,15 @@ fn shares(weights: &[Exact]) -> Vec<RBig> {
 }
 
 /// All joint answers with their probabilities.
-fn product(pairs: &[(Weights, u64)]) -> Vec<(RBig, RBig)> {
-    let mut all = vec![(RBig::ONE, RBig::ONE)];
-    for (weights, count) in pairs {
+fn product(pairs: &[(Weights, u64)]) -> Pairs {
+    pairs.iter().fold(nothing(), |joint, (weights, count)| {
         let (p, q): (Vec<Exact>, Vec<Exact>) = weights.iter().cloned().unzip();
-        let one: Vec<(RBig, RBig)> = shares(&p).into_iter().zip(shares(&q)).collect();
-        for _ in 0..*count {
-            all = all
-                .iter()
-                .flat_map(|(a, b)| one.iter().map(move |(p, q)| (a * p, b * q)))
-                .collect();
-        }
-    }
-    all
+        let one = shares(&p).into_iter().zip(shares(&q)).collect();
+        with(joint, &one, *count)
+    })
 }
 
-/// The exact δ at these odds, in both directions.
-fn delta(joint: &[(RBig, RBig)], odds: &RBig) -> RBig {
-    let one_way = |swap: bool| {
-        joint.iter().fold(RBig::ZERO, |sum, (p, q)| {
-            let (p, q) = if swap { (q, p) } else { (p, q) };
-            let gap = p - odds * q;
-            if gap > RBig::ZERO { sum + gap } else { sum }
-        })
-    };
-    one_way(false).max(one_way(true))
-}
-
-fn list(cases: &mut Cases) -> (Accountant, Vec<(RBig, RBig)>) {
+fn list(cases: &mut Cases) -> (Accountant, Pairs) {
     let mut pairs: Vec<(Weights, u64)> = Vec::new();
     let kinds = 1 + cases.below(3);
     for _ in 0..kinds {

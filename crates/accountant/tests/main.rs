@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod exact_sums;
+mod joint;
 mod mechanisms;
 mod sampled;
 mod tightness;

@@ -5,23 +5,11 @@ use dashu_ratio::RBig;
 use exact::interval::exp;
 use exact::{Exact, Round};
 
+use crate::joint::{Cases, Pairs, delta, nothing, with};
+
 fn exact(text: &str) -> Exact {
     text.parse().unwrap()
 }
-
-/// Numbers that look random, the same in every run (Marsaglia's xorshift).
-struct Cases(u64);
-
-impl Cases {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
-
-type Pairs = Vec<(RBig, RBig)>;
 
 /// Two to four answers; now and then one that only one side gives.
 fn pair(cases: &mut Cases) -> Vec<(u64, u64)> {
@@ -56,28 +44,6 @@ fn with_sampling(pairs: &Pairs, q: &RBig) -> Pairs {
     pairs.iter().map(mixed).collect()
 }
 
-fn product(pairs: &Pairs, count: usize) -> Pairs {
-    let mut all = vec![(RBig::ONE, RBig::ONE)];
-    for _ in 0..count {
-        all = all
-            .iter()
-            .flat_map(|(a, b)| pairs.iter().map(move |(p, q)| (a * p, b * q)))
-            .collect();
-    }
-    all
-}
-
-fn delta(joint: &Pairs, odds: &RBig) -> RBig {
-    let one_way = |swap: bool| {
-        joint.iter().fold(RBig::ZERO, |sum, (p, q)| {
-            let (p, q) = if swap { (q, p) } else { (p, q) };
-            let gap = p - odds * q;
-            if gap > RBig::ZERO { sum + gap } else { sum }
-        })
-    };
-    one_way(false).max(one_way(true))
-}
-
 #[test]
 fn never_below_exact_sums() {
     let mut cases = Cases(0xa11ce);
@@ -85,7 +51,7 @@ fn never_below_exact_sums() {
     for _ in 0..150 {
         let weights = pair(&mut cases);
         let rate = Exact::ratio(u128::from(1 + cases.below(99)), 100).unwrap();
-        let count = 1 + cases.below(5) as usize;
+        let count = 1 + cases.below(5);
         let numbers: Vec<_> = weights
             .iter()
             .map(|w| (Exact::from(w.0), Exact::from(w.1)))
@@ -94,11 +60,9 @@ fn never_below_exact_sums() {
             .unwrap()
             .poisson_sampled(rate.clone())
             .unwrap();
-        let joint = product(
-            &with_sampling(&shares(&weights), &rate.to_rational().unwrap()),
-            count,
-        );
-        let all = Accountant::new().add(sampled, count as u64);
+        let one = with_sampling(&shares(&weights), &rate.to_rational().unwrap());
+        let joint = with(nothing(), &one, count);
+        let all = Accountant::new().add(sampled, count);
         let epsilons: Vec<Exact> = (0..6)
             .map(|i| Exact::ratio(u128::from(cases.below(80) + i), 100).unwrap())
             .collect();

@@ -9,7 +9,7 @@ pub(crate) use file::read;
 use std::collections::BTreeMap;
 
 use accountant::Mechanism;
-use exact::{Exact, Round};
+use exact::{Exact, Round, excerpt};
 use measures::convert::{pure_to_gaussian, pure_to_zcdp};
 use measures::{Epsilon, EpsilonDelta, Mu, Rho};
 
@@ -80,7 +80,8 @@ impl Kind {
         let Some((_, needed, optional)) = known else {
             let names: Vec<&str> = KINDS.iter().map(|(name, ..)| *name).collect();
             let reason = format!(
-                "there is no mechanism {name:?}: write one of {}",
+                "there is no mechanism {:?}: write one of {}",
+                excerpt(name),
                 names.join(", ")
             );
             return Err(CommandError::input(place, reason));
@@ -90,7 +91,8 @@ impl Kind {
             .find(|field| !needed.contains(&field.as_str()) && !optional.contains(&field.as_str()))
         {
             let takes: Vec<&str> = needed.iter().chain(*optional).copied().collect();
-            let reason = format!("{name} has no {other:?}: it takes {}", takes.join(", "));
+            let (other, takes) = (excerpt(other), takes.join(", "));
+            let reason = format!("{name} has no {other:?}: it takes {takes}");
             return Err(CommandError::input(place, reason));
         }
         let field = |key: &str| match fields.get(key) {
@@ -107,7 +109,7 @@ impl Kind {
             let wrong = |_| {
                 CommandError::input(
                     format!("{place}, sensitivity"),
-                    format!("{text:?} is not a whole number"),
+                    format!("{:?} is not a whole number", excerpt(text)),
                 )
             };
             text.parse::<u64>().map_err(wrong)
@@ -247,7 +249,8 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     match plain.parse::<u64>() {
         Ok(count) if (1..=1 << 40).contains(&count) => Ok(count),
         _ => Err(format!(
-            "{text:?} is no count: write a whole number from 1 to 2^40"
+            "{:?} is no count: write a whole number from 1 to 2^40",
+            excerpt(text)
         )),
     }
 }

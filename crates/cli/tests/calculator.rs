@@ -279,6 +279,25 @@ fn wrong_files_name_the_line() {
     }
 }
 
+/// What is wrong with a list is said in a few words, however long the list is.
+#[test]
+fn wrong_files_are_not_repeated() {
+    let long = "9x".repeat(100_000);
+    for text in [
+        format!("mechanism,epsilon\n{long},1\n"),
+        format!("epsilon,{long},{long}\n1,1,1\n"),
+        format!("epsilon,{long}\n1,1\n"),
+        format!("epsilon\n{long}\n"),
+        format!("epsilon,count\n1,{long}\n"),
+        format!("mechanism,scale,sensitivity\ndiscrete-laplace,1,{long}\n"),
+        format!("[{{\"{long}\": [\"{long}\"]}}]"),
+    ] {
+        let ran = run_in(&std::env::temp_dir(), &["compose", "-f", "-"], &text);
+        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert!(ran.err.len() < 400, "{}", ran.err);
+    }
+}
+
 /// Names are somebody's: nothing of them is a control sequence on a terminal, a formula in a spreadsheet, or markup.
 #[test]
 fn names_are_harmless() {

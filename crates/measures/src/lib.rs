@@ -1,7 +1,7 @@
 //! Measures of privacy loss over exact numbers, privacy maps, and composition rules that cannot be misused.
 //!
 //! - A [`Measure`] says what a loss is, with its partial order: [`PureDp`], [`ApproxDp`], [`Zcdp`], [`ApproxZcdp`],
-//!   [`RenyiDp`], [`RenyiCurveDp`], [`GaussianDp`], or your own.
+//!   [`RenyiDp`], [`RenyiCurveDp`], [`GaussianDp`], [`ApproxGaussianDp`], [`TradeoffDp`], [`ProfileDp`], or your own.
 //! - A [`PrivacyMap`] says which loss a measurement has between inputs at a given distance.
 //! - A [`Rule`] says what several losses amount to. Rules for losses chosen adaptively (module [`adaptive`]) and rules
 //!   for losses fixed in advance ([`FixedRule`]) are different traits: taking one for the other does not compile.

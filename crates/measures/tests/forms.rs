@@ -474,6 +474,10 @@ fn multiples_of_losses_survive() {
     assert_eq!(*loss.value(), long.loss(&1).unwrap().value().times(3));
     survives(&long.loss_times(3), &FAR);
     survives(&gaussian().loss_times(7), &FAR);
+    let nothing = tenth().loss_times(0);
+    survives(&nothing, &FAR);
+    assert_eq!(nothing.loss(&7), Ok(Epsilon::ZERO));
+    survives(&long.loss_times(0), &FAR); // also where it has no bound
     let closure = Map::new(PureDp, |_| Ok(Epsilon::ZERO));
     assert_eq!(*closure.loss_times(3).form(), Form::Function);
 }
@@ -574,7 +578,6 @@ fn ratios_of_other_numbers_are_no_maps() {
     assert_eq!(map("2", "3").unwrap().loss(&3), Ok("2".parse().unwrap()));
     for (times, over) in [
         ("1", "0"),
-        ("0", "1"),
         ("1e-4096", "3"),
         ("1", "0.5"),
         ("3*2^9000", "1"),

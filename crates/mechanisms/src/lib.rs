@@ -1,7 +1,7 @@
 //! Exact noise from exact parameters, and the mechanisms of the field as measurements.
 //!
 //! - [`samplers`]: exact laws over rational parameters.
-//! - [`noise`], [`additive`], [`decimal`]: discrete Laplace and Gaussian noise on integers, vectors, counts, sums,
+//! - [`noise`], [`additive`], [`decimal`]: discrete Laplace, staircase and Gaussian noise on integers, vectors, counts, sums,
 //!   histograms and decimals.
 //! - [`response`]: randomized response, leaky and interactive.
 //! - [`selection`]: the exponential mechanism, report-noisy-max, and the best few.
@@ -12,7 +12,6 @@
 //! - [`counter`], [`monitor`]: continual counting and a threshold monitor: data that arrive over time, charged once.
 //! - [`histogram`]: a statistic of columns (the largest, a quantile) while rows arrive, built from these; charged once.
 //! - [`cores`]: the core numbers of a graph, by a local protocol.
-//!
 //! - [`sampling`]: measurements on a Poisson sample of the records.
 //! - [`spend`], [`calibrate`](mod@calibrate): noise for a loss instead of a scale, for one mechanism and for a pipeline.
 //!

@@ -183,7 +183,8 @@ impl<M: Amplified> Conversion for Sampling<M> {
         Ok(self.measure.amplified(loss, &self.rate))
     }
 
-    /// So that the map has a form, if that of the measurement has: the one of group privacy, in which this name is not.
+    /// Never written down, and nobody reads it: it says that this is more than a function. So the map has a form, if that of the
+    /// measurement has: the one of group privacy, from the loss at distance 1.
     fn name(&self) -> Option<Name> {
         let measure = self.measure.name()?;
         let name = Name::new("poisson-sampled").of(&measure);

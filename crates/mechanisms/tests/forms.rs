@@ -10,6 +10,7 @@ use measures::{
 use mechanisms::{
     additive::{
         Clamp, Vectors, add_noise, add_noise_to_vector, count, count_spending, histogram, sum,
+        sum_spending,
     },
     counter::{Counter, SubtractingCounter},
     noise::{ApproxGaussian, Change, Noise},
@@ -106,6 +107,10 @@ fn counts_and_sums() {
     assert_eq!(*total.map().form(), Form::Quadratic("2".parse().unwrap()));
     survives(&total, vec![1], &FAR);
     survives(&sum(people(), gaussian("7"), ages(), |x| *x), vec![1], &FAR);
+    let widest = Clamp::new(-i64::MAX, i64::MAX).unwrap();
+    let total = sum_spending(people(), rho("0.3"), widest, |x| *x).unwrap();
+    assert_eq!(total.map().loss(&999), Ok("299400.3".parse().unwrap()));
+    survives(&total, vec![1], &FAR);
     let distinct = count_distinct_spending(people(), epsilon("0.3"), |x| *x).unwrap();
     survives(&distinct, vec![1], &FAR);
 }
@@ -265,13 +270,27 @@ proptest! {
         prop_assert_eq!(again(&map).loss(&distance).unwrap(), noise.loss(&at_distance));
     }
 
-    /// The same where a long change makes a short loss: its multiples are rounded before they are multiplied by the rate.
+    /// The same where a long change makes a short loss: no multiple of it is rounded.
     #[test]
-    fn noise_for_a_loss_is_its_form(by in (1u64 << 60).., tenths in 1u32..100, distance in 0u32..1000) {
+    fn noise_for_a_loss_is_its_form(by in (1u64 << 60).., tenths in 1u32..100, distance in any::<u32>()) {
         let one = Change::one(&Exact::from(by));
         let at_distance = one.times(&Exact::from(distance));
         let variance = RBig::from(UBig::from(by) * UBig::from(by)) * RBig::from_parts(10.into(), (2 * tenths).into());
         let noise = DiscreteGaussian::new(variance).unwrap();
+        let map = noise.map_per_unit::<SymmetricDistance>(one);
+        let loss = map.loss(&distance).unwrap();
+        let exactly = Exact::ratio(tenths.into(), 10).unwrap().times(u64::from(distance).pow(2));
+        prop_assert_eq!(loss.value(), &exactly);
+        prop_assert_eq!(&noise.loss(&at_distance), &loss);
+        prop_assert_eq!(again(&map).loss(&distance).unwrap(), loss);
+    }
+
+    /// And where it makes a long one.
+    #[test]
+    fn noise_on_long_changes_is_its_form(by in (1u64 << 60).., n in 1u32.., d in 1u32.., distance in any::<u32>()) {
+        let one = Change::repeated(&Exact::from(by), 3);
+        let at_distance = one.times(&Exact::from(distance));
+        let noise = DiscreteGaussian::new(RBig::from_parts(n.into(), d.into())).unwrap();
         let map = noise.map_per_unit::<SymmetricDistance>(one);
         prop_assert_eq!(again(&map).loss(&distance).unwrap(), noise.loss(&at_distance));
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use measures::{Adaptive, FilterRule, IntoLoss, RuleError, TotalLoss};
-use queryable::AskError;
+use measures::{Adaptive, FilterRule, IntoLoss, Metric, RuleError, Tallied, TotalLoss};
+use queryable::{AskError, guarded};
 
 use crate::{
     account::Cap,
@@ -110,11 +110,26 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         let label = self.label();
         let root = books.root().map_err(OpenError::Unusable)?;
         let place = Fused::below(&root, &label, self.watch()).map_err(OpenError::Unusable)?;
+        let spot = || self.spot(books, None, d_in.clone());
+        check_names(self.made(cap.clone()), &spot())?;
         check_contains(self.space(), &data)?;
-        let account = self.made(cap).account_on(self.spot(books, None, d_in))?;
+        let account = self.made(cap).account_on(spot())?;
         let data = Data::Here(Arc::new(data));
         Ok(Session::new(self.space().clone(), data, place, account))
     }
+}
+
+/// Could an account be opened here? That depends on no data, so it is asked before data are looked at; and then they are, before
+/// it is opened.
+pub(crate) fn check_names<MI: Metric, R: Tallied>(
+    made: Made<MI, R>,
+    spot: &Spot<'_, MI>,
+) -> Result<(), OpenError> {
+    let account = made.account()?;
+    let checked = account.opening(spot).map(drop);
+    // Its tally is somebody's.
+    let _ = guarded(|| drop(account));
+    checked
 }
 
 impl<S: Space, R: Adaptive> Odometer<S, R> {

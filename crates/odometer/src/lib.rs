@@ -37,8 +37,8 @@
 //! for its stability map and that it never fails (the first failure stops everything on those data, and the operator's
 //! [`Watch`] says what it was). An analyst who may only choose among given measurements vouches for nothing; one who may write
 //! measurements is trusted with their maps. Timing and memory use are not covered. The theorems for (ε, δ), f-DP and
-//! Gaussian DP ask for finite communication: a process sends fewer than 2⁶⁴ messages of bounded size, and that is the
-//! bound.
+//! Gaussian DP ask for finite communication: a launch, with everything it spawns, answers at most 2⁴⁸ messages
+//! ([`Odometer::answering_at_most`] sets another number).
 //!
 //! Papers are cited by keys such as \[HST+23\]; `docs/references.md` in the repository lists them all.
 

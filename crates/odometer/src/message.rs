@@ -141,8 +141,8 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     where
         C::Name: 'static,
     {
-        check_contains(self.space(), &data)?;
         let filter = self.filter(d_in.clone(), budget)?;
+        check_contains(self.space(), &data)?;
         Ok(driver(
             catalogue,
             move |scope| filter.run(&data, scope),

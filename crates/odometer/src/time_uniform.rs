@@ -10,6 +10,7 @@ use crate::{
     account::journaled::{Made, Spot},
     account::questions::{Bookmark, Listed},
     account::{Account, DEFAULT_QUOTA},
+    durable::check_names,
     error::{LaunchError, OpenError},
     journal::{Books, Relation, Segment},
     measurement::Measurement,
@@ -102,8 +103,8 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
         data: Arc<S::Data>,
     ) -> Result<TimeUniformSession<S, R>, OpenError> {
         let place = self.fused(root)?;
-        check_contains(&self.space, &data)?;
         let account = self.made().account()?;
+        check_contains(&self.space, &data)?;
         Ok(self.session(data, place, Arc::new(account)))
     }
 
@@ -137,16 +138,18 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
     ) -> Result<TimeUniformSession<S, R>, OpenError> {
         let root = books.root().map_err(OpenError::Unusable)?;
         let place = self.fused(&root)?;
-        check_contains(&self.space, &data)?;
-        let account = self.made().account_on(Spot {
+        let spot = || Spot {
             books,
             parent: None,
             segment: Segment::name(&*self.label),
             relation: Relation::Root,
             metric: self.space.metric(),
-            distances: vec![d_in],
+            distances: vec![d_in.clone()],
             messages: None,
-        })?;
+        };
+        check_names(self.made(), &spot())?;
+        check_contains(&self.space, &data)?;
+        let account = self.made().account_on(spot())?;
         Ok(self.session(Arc::new(data), place, account))
     }
 

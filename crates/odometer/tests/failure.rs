@@ -1,13 +1,11 @@
 //! Mechanisms that fail stay charged; maps, rules and functions that panic break nothing.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use crate::common::observed::{Event, Observed, Observer};
 use crate::common::*;
-use measures::{
-    Adaptive, Basic, Epsilon, Interleaving, MapError, PrivacyMap, PureDp, Rule, SymmetricDistance,
-    Tallied, Tally, Total,
-};
+use measures::{Basic, MapError, PrivacyMap, PureDp, SymmetricDistance};
 use odometer::{LaunchError, Measurement, Odometer, OpenError, Transformation};
 use queryable::AskError;
 
@@ -168,72 +166,27 @@ fn a_stability_map_or_a_key_that_panics_is_an_error() {
     );
 }
 
-/// Basic composition that panics when told to, under the locks and outside.
-#[derive(Clone, Debug)]
-struct Careless(Arc<AtomicUsize>);
+/// What panics, under the locks and outside.
+#[derive(Clone, Debug, Default)]
+struct Careless(Arc<Mutex<Option<Event>>>);
 
-const FITS: usize = 1;
-const LOSS: usize = 2;
-const ABSORB: usize = 3;
-
-#[derive(Clone, Debug)]
-struct CarelessTally(measures::adaptive::Sum<PureDp>, Arc<AtomicUsize>);
-
-impl PartialEq for CarelessTally {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
+impl Careless {
+    fn panics_at(&self, event: Option<Event>) {
+        *self.0.lock().unwrap() = event;
     }
 }
 
-impl Tally for CarelessTally {
-    type Loss = Epsilon;
-    fn absorb(&mut self, loss: &Epsilon, n: u64) {
-        assert_ne!(self.1.load(Ordering::SeqCst), ABSORB);
-        self.0.absorb(loss, n);
-    }
-    fn merge(&mut self, other: &Self) {
-        self.0.merge(&other.0);
-    }
-    fn join(&mut self, other: &Self) {
-        self.0.join(&other.0);
-    }
-}
-
-impl Rule for Careless {
-    type Child = PureDp;
-    type Total = PureDp;
-    const INTERLEAVING: Interleaving = Interleaving::Concurrent;
-    fn child(&self) -> PureDp {
-        PureDp
-    }
-    fn total(&self) -> PureDp {
-        PureDp
-    }
-}
-
-impl Tallied for Careless {
-    type Tally = CarelessTally;
-    fn start(&self) -> CarelessTally {
-        CarelessTally(BASIC.start(), Arc::clone(&self.0))
-    }
-}
-
-impl Adaptive for Careless {
-    fn loss(&self, tally: &CarelessTally) -> Total<Epsilon> {
-        assert_ne!(self.0.load(Ordering::SeqCst), LOSS);
-        BASIC.loss(&tally.0)
-    }
-    fn within(&self, tally: &CarelessTally, limit: &Epsilon) -> bool {
-        assert_ne!(self.0.load(Ordering::SeqCst), FITS);
-        BASIC.within(&tally.0, limit)
+impl Observer for Careless {
+    fn told(&self, event: Event) {
+        let panics = *self.0.lock().unwrap() == Some(event);
+        assert!(!panics, "careless");
     }
 }
 
 #[test]
 fn a_rule_that_panics_charges_nobody_and_locks_nothing() {
-    let switch = Arc::new(AtomicUsize::new(0));
-    let rule = Careless(Arc::clone(&switch));
-    let session = Odometer::new(records(), rule)
+    let switch = Careless::default();
+    let session = Odometer::new(records(), Observed(switch.clone()))
         .named("careless")
         .filter(1, "1")
         .unwrap();
@@ -242,12 +195,12 @@ fn a_rule_that_panics_charges_nobody_and_locks_nothing() {
     let runs = Arc::new(AtomicUsize::new(0));
     let query = counted("0.25", &runs);
     child.launch(&query).unwrap();
-    for panics in [FITS, ABSORB] {
-        switch.store(panics, Ordering::SeqCst);
+    for event in [Event::Fits, Event::Absorb] {
+        switch.panics_at(Some(event));
         let error = child.launch(&query).unwrap_err();
         assert_eq!(error.to_string(), "the rule of inner panicked");
     }
-    switch.store(LOSS, Ordering::SeqCst);
+    switch.panics_at(Some(Event::Loss));
     assert!(matches!(
         session.privacy_loss(&1),
         Err(LaunchError::RulePanicked { .. })
@@ -260,16 +213,16 @@ fn a_rule_that_panics_charges_nobody_and_locks_nothing() {
         session.spent(),
         Err(LaunchError::RulePanicked { .. })
     ));
-    switch.store(0, Ordering::SeqCst);
+    switch.panics_at(None);
     assert_eq!(session.privacy_loss(&1).unwrap().bound(), &loss("0.25"));
     assert_eq!(child.privacy_loss(&1).unwrap().bound(), &loss("0.25"));
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 
     // A reading that was being taken when the tally panicked is taken again, in full.
     (0..2).for_each(|_| child.launch(&query).unwrap());
-    switch.store(ABSORB, Ordering::SeqCst);
+    switch.panics_at(Some(Event::Absorb));
     assert!(session.privacy_loss(&1).is_err());
-    switch.store(0, Ordering::SeqCst);
+    switch.panics_at(None);
     assert_eq!(session.privacy_loss(&1).unwrap().bound(), &loss("0.75"));
     child.launch(&counted("0.15", &runs)).unwrap();
 }

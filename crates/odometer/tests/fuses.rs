@@ -5,22 +5,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::common::observed::{Event, Observed, Observer};
 use crate::common::*;
 use exact::Exact;
-use measures::{
-    Adaptive, Epsilon, Interleaving, PureDp, Rule, Tallied, Tally, Total, adaptive::Sum,
-};
 use odometer::{Filter, LaunchError, Odometer, Records, Session};
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Event {
-    Clone,
-    Drop,
-    Absorb,
-    Merge,
-    Join,
-    Fits,
-}
 
 const EVENTS: [Event; 6] = [
     Event::Clone,
@@ -49,76 +37,22 @@ fn happens(event: Event) {
     }
 }
 
-/// Basic composition whose tallies panic when told to.
+/// Told to the fuse of this thread.
 #[derive(Clone, Debug)]
-struct Fused;
+struct Fuse;
 
-#[derive(Debug, PartialEq)]
-struct FusedTally(Sum<PureDp>);
-
-impl Clone for FusedTally {
-    fn clone(&self) -> Self {
-        happens(Event::Clone);
-        FusedTally(self.0.clone())
+impl Observer for Fuse {
+    fn told(&self, event: Event) {
+        happens(event);
     }
 }
 
-impl Drop for FusedTally {
-    fn drop(&mut self) {
-        happens(Event::Drop);
-    }
-}
-
-impl Tally for FusedTally {
-    type Loss = Epsilon;
-    fn absorb(&mut self, loss: &Epsilon, n: u64) {
-        happens(Event::Absorb);
-        self.0.absorb(loss, n);
-    }
-    fn merge(&mut self, other: &Self) {
-        happens(Event::Merge);
-        self.0.merge(&other.0);
-    }
-    fn join(&mut self, other: &Self) {
-        happens(Event::Join);
-        self.0.join(&other.0);
-    }
-}
-
-impl Rule for Fused {
-    type Child = PureDp;
-    type Total = PureDp;
-    const INTERLEAVING: Interleaving = Interleaving::Concurrent;
-    fn child(&self) -> PureDp {
-        PureDp
-    }
-    fn total(&self) -> PureDp {
-        PureDp
-    }
-}
-
-impl Tallied for Fused {
-    type Tally = FusedTally;
-    fn start(&self) -> FusedTally {
-        FusedTally(BASIC.start())
-    }
-}
-
-impl Adaptive for Fused {
-    fn loss(&self, tally: &FusedTally) -> Total<Epsilon> {
-        BASIC.loss(&tally.0)
-    }
-    fn within(&self, tally: &FusedTally, limit: &Epsilon) -> bool {
-        happens(Event::Fits);
-        BASIC.within(&tally.0, limit)
-    }
-}
-
+type Fused = Observed<Fuse>;
 type FusedSession = Session<Records<i64>, Fused>;
 
 /// A filter whose budget holds at this distance.
 fn filter(d_in: u32) -> Filter<Records<i64>, Fused> {
-    let odometer = Odometer::new(records(), Fused).named("fused");
+    let odometer = Odometer::new(records(), Observed(Fuse)).named("fused");
     odometer.filter(d_in, "10").unwrap()
 }
 
@@ -252,7 +186,7 @@ fn questions_are_right_after_a_panic_at_any_moment() {
 
 #[test]
 fn a_panic_while_a_refusal_is_prepared_does_not_halt() {
-    let odometer = Odometer::new(records(), Fused).halting();
+    let odometer = Odometer::new(records(), Observed(Fuse)).halting();
     for event in [Event::Clone, Event::Drop, Event::Fits] {
         for moment in 0.. {
             let filter = odometer.filter(1, "1").unwrap();

@@ -3,8 +3,9 @@
 use measures::{Form, Name};
 use odometer::Description;
 use odometer::journal::{
-    AccountTerms, Journal, JournalError, Key, MAX_PLACE_DEPTH, Memory, OpenedPlace, Opening, Past,
-    Path, Place, Posted, Posting, Record, Relation, Segment, Settlement, State, Terms,
+    AccountTerms, Guarantee, Journal, JournalError, Key, MAX_PLACE_DEPTH, Memory, NewBudget,
+    OpenedPlace, Opening, Past, Path, Place, Posted, Posting, Record, Relation, Segment,
+    Settlement, State, Terms,
 };
 
 fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
@@ -151,6 +152,57 @@ fn records_that_do_not_fit_change_nothing() {
         assert!(state.apply(&record).is_err(), "{record:?}");
         assert_eq!(serde_json::to_string(&state).unwrap(), before);
     }
+}
+
+/// Where long terms differ is shown, and little else of them.
+#[test]
+fn long_terms_are_shown_where_they_differ() {
+    let orders = |last: u32| {
+        let numbers = (2..1000).chain([last]).map(|order| order.to_string());
+        let orders = numbers.collect::<Vec<_>>().join(" ");
+        let mut opening = account(None, "all", "1");
+        if let Terms::Account(terms) = &mut opening.terms {
+            terms.measure = Name::new("renyi-curve").with("orders", orders);
+        }
+        opening
+    };
+    let journal = Memory::new();
+    open(&journal, &orders(1001)).unwrap();
+    let error = open(&journal, &orders(1002)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "all is in the ledger with the measure … 996 997 998 999 1001}, and was opened with the measure … 996 997 998 999 \
+         1002}: open it as it was, or under another name"
+    );
+}
+
+/// Whoever reads a forged record is not shown all of it.
+#[test]
+fn what_does_not_fit_is_not_repeated() {
+    let long = "9x".repeat(100_000);
+    let mut state = State::new();
+    let opening = Record::Open(account(None, &long, &long));
+    state.apply(&opening).unwrap();
+    let budget = |old: &str, new: &str| {
+        Record::Budget(NewBudget {
+            account: Place(0),
+            old: old.into(),
+            new: new.into(),
+            reason: "because".into(),
+            guarantee: Guarantee::Stands,
+        })
+    };
+    for record in [&opening, &budget("1", "2"), &budget(&"1".repeat(1000), "2")] {
+        let why = state.apply(record).unwrap_err().to_string();
+        assert!(why.len() < 200, "{why}");
+    }
+    let mut state = State::new();
+    let opening = Record::Open(account(None, "all", "1"));
+    state.apply(&opening).unwrap();
+    let why = state.apply(&budget("1", &long)).unwrap_err().to_string();
+    assert!(why.starts_with("`9x9x") && why.len() < 200, "{why}");
+    let why = state.new_budget(Place(0), &long, "why").unwrap_err();
+    assert!(why.to_string().len() < 200, "{why}");
 }
 
 /// Different paths have different texts.

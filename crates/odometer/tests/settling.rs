@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use crate::common::observed::{Event, Observed, Observer};
 use crate::common::*;
-use measures::adaptive::{Sum, TimeUniformBasic};
+use measures::adaptive::TimeUniformBasic;
 use measures::convert::PureToApprox;
 use measures::{
-    Adaptive, ApproxDp, ApproxZcdp, Basic, Epsilon, Interleaving, MapError, PrivacyMap, PureDp,
-    Rule, Tallied, Tally, TimeUniform, Total, TotalLoss,
+    ApproxDp, ApproxZcdp, Basic, Epsilon, Interleaving, MapError, PrivacyMap, PureDp, Rule,
+    Tallied, TimeUniform, Total, TotalLoss,
 };
 use odometer::{LaunchError, Measurement, Odometer, Session, TimeUniformOdometer};
 use queryable::AskError;
@@ -93,9 +94,8 @@ thread_local! {
     static TRIES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Basic composition that panics when told to, and whose tallies try what they find when they are dropped.
-#[derive(Clone, Debug)]
-struct Probed(Arc<Probe>);
+/// A rule that panics when told to, and whose tallies try what they find when they are dropped.
+type Probed = Observed<Arc<Probe>>;
 
 #[derive(Debug, Default)]
 struct Probe {
@@ -123,70 +123,23 @@ impl Probe {
     }
 }
 
-#[derive(Clone, Debug)]
-struct ProbedTally(Sum<PureDp>, Arc<Probe>);
-
-impl Drop for ProbedTally {
-    fn drop(&mut self) {
-        if TRIES.get() {
-            self.1.try_sessions();
+impl Observer for Arc<Probe> {
+    fn told(&self, event: Event) {
+        if event == Event::Drop && TRIES.get() {
+            self.try_sessions();
         }
     }
-}
 
-impl PartialEq for ProbedTally {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl Tally for ProbedTally {
-    type Loss = Epsilon;
-    fn absorb(&mut self, loss: &Epsilon, n: u64) {
-        self.0.absorb(loss, n);
-    }
-    fn merge(&mut self, other: &Self) {
-        self.0.merge(&other.0);
-    }
-    fn join(&mut self, other: &Self) {
-        self.0.join(&other.0);
-    }
-}
-
-impl Rule for Probed {
-    type Child = PureDp;
-    type Total = PureDp;
-    const INTERLEAVING: Interleaving = Interleaving::Concurrent;
-    fn child(&self) -> PureDp {
-        PureDp
-    }
-    fn total(&self) -> PureDp {
-        PureDp
-    }
-}
-
-impl Tallied for Probed {
-    type Tally = ProbedTally;
-    fn start(&self) -> ProbedTally {
-        ProbedTally(BASIC.start(), Arc::clone(&self.0))
-    }
-}
-
-impl Adaptive for Probed {
-    fn loss(&self, tally: &ProbedTally) -> Total<Epsilon> {
-        BASIC.loss(&tally.0)
-    }
-    fn within(&self, tally: &ProbedTally, limit: &Epsilon) -> bool {
+    fn told_of_limit(&self, limit: &Epsilon) {
         // The root's limit: those below have agreed.
         assert!(!PANICS.get() || *limit != loss("10"), "careless");
-        BASIC.within(&tally.0, limit)
     }
 }
 
 #[test]
 fn nothing_is_locked_when_a_tally_is_dropped() {
     let probe = Arc::new(Probe::default());
-    let rule = Probed(Arc::clone(&probe));
+    let rule: Probed = Observed(Arc::clone(&probe));
     let root = Odometer::new(records(), rule).filter(1, "10");
     let root = root.unwrap().invoke(vec![]).unwrap();
     let middle = root.nested("inner").capped(1, "100").open().unwrap();
@@ -221,7 +174,9 @@ fn the_account_whose_rule_panics_is_named() {
     let root = Odometer::new(records(), Basic::new(ApproxDp)).named("the root");
     let root = root.filter(1, "(1, 0)").unwrap();
     let root = root.invoke(vec![]).unwrap();
-    let probed = root.nest_in(Probed(Arc::default()), PureToApprox).unwrap();
+    let probed = root
+        .nest_in(Observed(Arc::<Probe>::default()), PureToApprox)
+        .unwrap();
     let careless = probed.nested("careless").capped(1, "10");
     let careless = careless.open().unwrap();
     let leaf = careless.nested("the leaf").capped(1, "5");

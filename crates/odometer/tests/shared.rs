@@ -1,7 +1,11 @@
 //! Journals with other writers, in memory: whatever one process launches, another one that is open admits on the grounds of it.
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::cell::Cell;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::time::Duration;
 
+use crate::common::observed::{Event, Observed, Observer};
 use measures::{
     Adaptive, Basic, Epsilon, FixedRule, Interleaving, Name, PrivacyMap, PureDp, Rule, RuleError,
     Tallied, Tally, Total,
@@ -338,4 +342,55 @@ fn no_map_is_asked_in_a_sitting() {
     for (session, spent) in [(&all, "0.5"), (&team, "1"), (&inner, "1.5")] {
         assert_eq!(session.spent().unwrap().unwrap().to_string(), spent);
     }
+}
+
+thread_local! {
+    /// Is the session tried by another thread when a tally is dropped on this one?
+    static TRIES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The session that is told of launches elsewhere, and whether others could use it when a tally was dropped.
+#[derive(Clone, Debug, Default)]
+struct Probe {
+    session: Arc<OnceLock<Session<Records<i64>, Observed<Probe>>>>,
+    free: Arc<Mutex<Vec<bool>>>,
+}
+
+impl Observer for Probe {
+    fn told(&self, event: Event) {
+        if event != Event::Drop || !TRIES.get() {
+            return;
+        }
+        let (session, (said, heard)) = (self.session.get().cloned(), channel());
+        std::thread::spawn(move || {
+            let spent = session.map(|session| session.spent().is_ok());
+            let _ = said.send(spent == Some(true));
+        });
+        let free = heard.recv_timeout(Duration::from_secs(20));
+        self.free.lock().unwrap().push(free == Ok(true));
+    }
+}
+
+/// What an account was before it heard of a launch is dropped when the account can be used again.
+#[test]
+fn nothing_is_locked_when_a_tally_is_dropped_at_news() {
+    let server = Arc::default();
+    let (one, two) = (Process::on(&server), Process::on(&server));
+    let open = |books: &Books, probe: &Probe| {
+        let odometer = Odometer::new(records(), Observed(probe.clone())).named("all");
+        odometer.filter_on(books, 1, "1", vec![1]).unwrap()
+    };
+    let (mine, probe) = (open(&one, &Probe::default()), Probe::default());
+    let theirs = open(&two, &probe);
+    probe.session.set(theirs.clone()).unwrap();
+    for epsilon in ["0.1", "0.2"] {
+        mine.launch(&query(epsilon)).unwrap();
+        TRIES.set(true);
+        two.sitting(|| ()).unwrap();
+        TRIES.set(false);
+    }
+    let spent = theirs.spent().unwrap().unwrap();
+    assert_eq!(spent.bound(), &"0.3".parse().unwrap());
+    let free = probe.free.lock().unwrap();
+    assert!(free.len() >= 2 && free.iter().all(|free| *free), "{free:?}");
 }

@@ -177,7 +177,7 @@ impl WhatIf {
                         account.path,
                         account.measure()
                     );
-                    CommandError::input(&self.loss, reason)
+                    CommandError::input(exact::excerpt(&self.loss), reason)
                 }
                 other => CommandError::Ledger(other.into()),
             },

@@ -1,5 +1,7 @@
 //! Items as arguments: `0.1`, `(0.5, 1e-6)`, `laplace:scale=10`, each with a count if need be: `0.1 x100`.
 
+use exact::excerpt;
+
 use super::{Fields, Item, Kind, count};
 use crate::error::CommandError;
 
@@ -18,7 +20,7 @@ pub(crate) fn parse(text: &str) -> Result<Item, CommandError> {
 }
 
 fn place(text: &str) -> String {
-    format!("`{}`", exact::excerpt(text))
+    format!("`{}`", excerpt(text))
 }
 
 /// `what x100`, or `what*100`.
@@ -62,14 +64,14 @@ fn fields(what: &str, whole: &str) -> Result<(String, Fields), CommandError> {
         let Some((key, value)) = part.split_once('=') else {
             return Err(CommandError::input(
                 place(whole),
-                format!("{part:?} is no parameter: write name=number"),
+                format!("{:?} is no parameter: write name=number", excerpt(part)),
             ));
         };
         let (key, value) = field(key.trim(), value);
         if fields.insert(key.clone(), value).is_some() {
             return Err(CommandError::input(
                 place(whole),
-                format!("{key:?} stands there twice"),
+                format!("{:?} stands there twice", excerpt(&key)),
             ));
         }
     }

@@ -4,6 +4,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use exact::excerpt;
 use serde_json::Value;
 
 use super::{Fields, Item, Kind, count};
@@ -84,7 +85,7 @@ fn csv(text: &str, path: &str) -> Result<Vec<Line>, CommandError> {
     {
         return Err(CommandError::input(
             path,
-            format!("the column {twice:?} stands there twice"),
+            format!("the column {:?} stands there twice", excerpt(twice)),
         ));
     }
     let mut lines = Vec::new();
@@ -125,6 +126,7 @@ fn json(text: &str, path: &str) -> Result<Vec<Line>, CommandError> {
             Value::String(text) => Ok((key, text)),
             Value::Number(number) if number.is_u64() => Ok((key, number.to_string())),
             other => {
+                let (key, other) = (excerpt(&key), excerpt(&other));
                 let reason =
                     format!("{key} = {other} is not exact: write it as text, such as \"0.1\"");
                 Err(CommandError::input(place.clone(), reason))

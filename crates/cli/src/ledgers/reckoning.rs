@@ -1,6 +1,6 @@
 //! What an account's charges amount to: recomputed with the built-in rules, from what was written down.
 
-use exact::{Exact, Round};
+use exact::{Exact, Round, excerpt};
 use measures::{Adaptive, ChildLoss, FilterRule, Loss, Measure as _, Tally as _, TotalLoss};
 use measures::{WithRule, with_rule};
 use odometer::journal::{AccountTerms, JournalError, Place, State};
@@ -64,7 +64,7 @@ pub(crate) fn reckon(
     with_rule(&terms.rule, question).unwrap_or_else(|| {
         Ok(unknown(format!(
             "{} is no built-in rule: what was recorded is shown, and no total",
-            terms.rule
+            excerpt(&terms.rule)
         )))
     })
 }
@@ -103,7 +103,7 @@ impl Question<'_> {
 
     fn within<R: FilterRule>(&self, rule: &R, budget: &str) -> Result<Reckoning, JournalError> {
         let tally = self.tally(rule)?;
-        let no_budget = || JournalError::Damaged(format!("{budget} is no budget"));
+        let no_budget = || JournalError::Damaged(format!("`{}` is no budget", excerpt(budget)));
         let budget = TotalLoss::<R>::read(budget).ok_or_else(no_budget)?;
         let gate = match rule.open(&budget) {
             Ok(gate) => gate,
@@ -120,7 +120,8 @@ impl Question<'_> {
 }
 
 fn read<L: Loss>(text: &str) -> Result<L, JournalError> {
-    L::read(text).ok_or_else(|| JournalError::Unsupported(format!("{text} is no loss here")))
+    let unread = || JournalError::Unsupported(format!("`{}` is no loss here", excerpt(text)));
+    L::read(text).ok_or_else(unread)
 }
 
 fn total<L: Loss>(loss: &L) -> Reckoning {

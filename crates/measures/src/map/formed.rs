@@ -4,7 +4,6 @@ use super::{Evaluate, FormOf, PrivacyMap};
 use crate::convert::{WithConversion, with_conversion};
 use crate::{Conversion, Distance as _, Form, Loss as _, MapError, Measure, Metric};
 use dashu_int::ops::BitTest as _;
-use dashu_ratio::RBig;
 use exact::Exact;
 use std::any::Any;
 use std::marker::PhantomData;
@@ -108,11 +107,12 @@ fn summed<MI: Metric, M: Measure>(measure: M, forms: &[FormOf<MI, M>]) -> Option
     })))
 }
 
-/// Is it as every number that ratios are written with: whole, above zero, and of not too many digits? With others, dividing takes long.
+/// Is it as every number that ratios are written with: whole, and of not too many digits? With others, dividing takes long.
 fn is_short(number: &Exact) -> bool {
-    let whole = |number: &RBig| number.denominator().is_one() && !number.is_zero();
     let number = number.to_rational();
-    number.is_some_and(|number| whole(&number) && number.numerator().bit_len() <= RATIO_BITS)
+    number.is_some_and(|number| {
+        number.denominator().is_one() && number.numerator().bit_len() <= RATIO_BITS
+    })
 }
 
 fn in_ratio<MI: Metric, M: Measure>(
@@ -121,7 +121,7 @@ fn in_ratio<MI: Metric, M: Measure>(
     form: &FormOf<MI, M>,
 ) -> Option<Evaluate<MI, M>> {
     measure.zero().in_ratio(&Exact::ONE, &Exact::ONE)?;
-    (is_short(times) && is_short(over)).then_some(())?;
+    (is_short(times) && is_short(over) && !over.is_zero()).then_some(())?;
     let inner = PrivacyMap::<MI, M>::of_form(measure, form.clone())?;
     let (times, over) = (times.clone(), over.clone());
     Some(Evaluate::Function(Box::new(move |d_in: &MI::Distance| {

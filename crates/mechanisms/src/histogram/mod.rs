@@ -108,12 +108,7 @@ impl Histogram {
         dimensions: usize,
         statistic: Statistic,
     ) -> Result<Self, BuildError> {
-        let counter = Counting::Until(counter);
-        let noises = Noises {
-            counter,
-            monitor,
-            comparison,
-        };
+        let noises = Noises::of(Counting::Until(counter), monitor, comparison);
         Self::of(noises, &Exact::ZERO, dimensions, statistic)
     }
 
@@ -159,12 +154,7 @@ impl Histogram {
         dimensions: usize,
         statistic: Statistic,
     ) -> Result<Self, BuildError> {
-        let counter = Counting::Endless(counter);
-        let noises = Noises {
-            counter,
-            monitor,
-            comparison,
-        };
+        let noises = Noises::of(Counting::Endless(counter), monitor, comparison);
         Self::of(noises, &Exact::ZERO, dimensions, statistic)
     }
 }
@@ -230,12 +220,7 @@ impl Histogram<DiscreteGaussian> {
             let row = DiscreteGaussian::row(&map, dimensions, &delta).ok()?;
             Some(*row.epsilon() <= third)
         })?;
-        let counter = Counting::Endless(counter(&inverse)?);
-        let noises = Noises {
-            counter,
-            monitor,
-            comparison,
-        };
+        let noises = Noises::of(Counting::Endless(counter(&inverse)?), monitor, comparison);
         Self::of(noises, &delta, dimensions, statistic)
     }
 
@@ -254,12 +239,7 @@ impl Histogram<DiscreteGaussian> {
         if *delta >= Exact::ONE {
             return Err(BuildError::out_of_range("δ", "below 1", delta));
         }
-        let counter = Counting::Until(counter);
-        let noises = Noises {
-            counter,
-            monitor,
-            comparison,
-        };
+        let noises = Noises::of(Counting::Until(counter), monitor, comparison);
         Self::of(noises, delta, dimensions, statistic)
     }
 }

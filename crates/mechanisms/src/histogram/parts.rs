@@ -49,6 +49,20 @@ pub(super) struct Noises<N: CountingNoise> {
     pub(super) comparison: DiscreteLaplace,
 }
 
+impl<N: CountingNoise> Noises<N> {
+    pub(super) fn of(
+        counter: Counting<N>,
+        monitor: SparseVector,
+        comparison: DiscreteLaplace,
+    ) -> Self {
+        Self {
+            counter,
+            monitor,
+            comparison,
+        }
+    }
+}
+
 /// What one row can cost in each part.
 pub(super) struct Losses {
     pub(super) counter: EpsilonDelta,

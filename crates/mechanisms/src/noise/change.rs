@@ -36,11 +36,11 @@ impl Change {
         }
     }
 
-    /// So many times as much, in every coordinate. Rounded up.
+    /// So many times as much, in every coordinate. Exact, but for the square of a number with more than 64 bits, which is rounded up.
     pub fn times(&self, by: &Exact) -> Self {
         Self {
-            l1: self.l1.mul(by, Round::Up),
-            l2_squared: self.l2_squared.mul(&by.pow(2, Round::Up), Round::Up),
+            l1: multiple(&self.l1, by),
+            l2_squared: multiple(&self.l2_squared, &by.pow(2, Round::Up)),
             one_coordinate: self.one_coordinate,
         }
     }
@@ -53,4 +53,14 @@ impl Change {
             ..Self::one(l1)
         }
     }
+}
+
+/// The product. Never rounded, because a rate that is as long may still make a short loss of it; infinite past the range.
+fn multiple(x: &Exact, by: &Exact) -> Exact {
+    let rounded = x.mul(by, Round::Up);
+    if rounded == x.mul(by, Round::Down) {
+        return rounded;
+    }
+    let exact = || Exact::from_rational(&(x.to_rational()? * by.to_rational()?), Round::Up).ok();
+    exact().unwrap_or(rounded)
 }

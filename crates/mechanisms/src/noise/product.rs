@@ -17,7 +17,7 @@ pub(super) fn product(change: &Exact, rate: &RBig) -> Exact {
 const SHORT: usize = 64;
 
 /// The form of the product at every distance, rounded up once: of the product at one if its multiples are short, and otherwise of the
-/// change, times the rate.
+/// distance alone, times the product as a ratio.
 pub(super) fn form_of_product<D, L>(
     change: &Exact,
     rate: &RBig,
@@ -25,18 +25,15 @@ pub(super) fn form_of_product<D, L>(
 ) -> Form<D, L> {
     let form = || {
         let at_one = product(change, rate);
-        let change_at_one = change.to_rational()?;
-        let exact = &change_at_one * rate;
-        let short = |number: &RBig| number.numerator().bit_len() <= SHORT;
-        // Of a change that is long, multiples are rounded before they are multiplied by the rate.
-        if short(&exact) && short(&change_at_one) && at_one.to_rational()? == exact {
+        let exact = change.to_rational()? * rate;
+        if exact.numerator().bit_len() <= SHORT && at_one.to_rational()? == exact {
             return Some(per_unit(at_one));
         }
         let whole = |number: RBig, round| Exact::from_rational(&number, round).ok();
         Some(Form::Ratio {
-            times: whole(rate.numerator().clone().into(), Round::Up)?,
-            over: whole(rate.denominator().clone().into(), Round::Down)?,
-            of: Box::new(per_unit(change.clone())),
+            times: whole(exact.numerator().clone().into(), Round::Up)?,
+            over: whole(exact.denominator().clone().into(), Round::Down)?,
+            of: Box::new(per_unit(Exact::ONE)),
         })
     };
     form().unwrap_or(Form::Function)

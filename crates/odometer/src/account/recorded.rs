@@ -3,6 +3,7 @@
 
 use std::{any::Any, sync::Arc};
 
+use exact::excerpt;
 use measures::{
     Distance as _, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance,
 };
@@ -61,7 +62,7 @@ fn written<L: Loss>(loss: &L) -> Result<String, LaunchError> {
 }
 
 pub(super) fn read<L: Loss>(text: &str) -> Result<L, JournalError> {
-    L::read(text).ok_or_else(|| damaged(format!("{text} is no loss")))
+    L::read(text).ok_or_else(|| damaged(format!("`{}` is no loss", excerpt(text))))
 }
 
 pub(super) fn damaged(why: impl Into<String>) -> JournalError {

@@ -1,5 +1,6 @@
 //! Another budget for an account: an operation of its own, with a reason, and never one of an analyst's.
 
+use exact::excerpt;
 use measures::{Adaptive, FilterRule, Loss as _, RuleError, TotalLoss, WithRule, with_rule};
 use queryable::guarded;
 use thiserror::Error;
@@ -118,7 +119,7 @@ impl State {
         reason: &str,
     ) -> Result<NewBudget, BudgetError> {
         let change = self.change(place, new, reason)?;
-        let (path, rule) = (change.path.clone(), change.terms.rule.to_string());
+        let (path, rule) = (change.path.clone(), excerpt(&change.terms.rule));
         let unknown = BudgetError::OtherRule { path, rule };
         with_rule(&change.terms.rule, change).ok_or(unknown)?
     }
@@ -136,7 +137,7 @@ impl State {
     ) -> Result<NewBudget, BudgetError> {
         let change = self.change(place, new, reason)?;
         if rule.name().as_ref() != Some(&change.terms.rule) {
-            let (path, rule) = (change.path, change.terms.rule.to_string());
+            let (path, rule) = (change.path, excerpt(&change.terms.rule));
             return Err(BudgetError::OtherRule { path, rule });
         }
         change.adaptive(rule.clone())
@@ -146,11 +147,10 @@ impl State {
     pub(super) fn check_budget(&self, asked: &NewBudget) -> Result<(), Invalid> {
         let terms = self.account(asked.account)?;
         if terms.budget.as_ref() != Some(&asked.old) {
-            let (place, old) = (asked.account, &asked.old);
-            return Err(invalid(format!(
-                "the budget of place {place} was {:?} and not {old}",
-                terms.budget
-            )));
+            let (place, old) = (asked.account, excerpt(&asked.old));
+            let was = terms.budget.as_deref().map_or("none".into(), excerpt);
+            let why = format!("the budget of place {place} was {was} and not {old}");
+            return Err(invalid(why));
         }
         match self.new_budget(asked.account, &asked.new, &asked.reason) {
             Ok(change) if change == *asked => Ok(()),
@@ -211,10 +211,10 @@ impl Change<'_> {
     fn checked<R: FilterRule>(self, rule: &R, adaptive: bool) -> Result<NewBudget, BudgetError> {
         let no_budget = |why: String| BudgetError::NotABudget {
             path: self.path.clone(),
-            new: self.new.to_owned(),
+            new: excerpt(self.new),
             why,
         };
-        let unreadable = || JournalError::Damaged(format!("{} is no budget", self.old));
+        let unreadable = || JournalError::Damaged(format!("`{}` is no budget", excerpt(self.old)));
         let old = TotalLoss::<R>::read(self.old).ok_or_else(unreadable)?;
         let new = TotalLoss::<R>::read(self.new.trim())
             .ok_or_else(|| no_budget("it is no loss of the rule's measure".into()))?;

@@ -231,7 +231,10 @@ pub enum JournalError {
         what: String,
     },
     /// A rule, measure, metric, loss or distance of one's own that says nothing of how it is written down.
-    #[error("{what} cannot be written down: its author has to implement {method}")]
+    #[error(
+        "{what} cannot be written down: {}its author has to implement {method}",
+        if method.ends_with("::name`") { "give a name to it, or to its measure, if that takes one (`.named(…)`); otherwise " } else { "" }
+    )]
     NotStorable {
         /// What.
         what: String,

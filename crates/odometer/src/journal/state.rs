@@ -3,6 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use exact::excerpt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -252,7 +253,10 @@ impl State {
             self.known(parent)?;
         }
         match self.at(opening.parent, &opening.segment) {
-            Some(place) => Err(invalid(format!("{} is opened twice", self.path(place)))),
+            Some(place) => {
+                let path = excerpt(&self.path(place));
+                Err(invalid(format!("{path} is opened twice")))
+            }
             None => Ok(()),
         }
     }

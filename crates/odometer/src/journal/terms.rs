@@ -1,5 +1,7 @@
 //! Terms in words: what is said when a place is opened with other terms than it has.
 
+use exact::excerpt;
+
 use crate::journal::{Relation, Terms};
 
 /// What differs between the terms of one place: first as they are written down, then as they were asked for.
@@ -13,8 +15,27 @@ pub(super) fn difference(stored: &Terms, asked: &Terms) -> Option<(String, Strin
         .iter()
         .zip(&asked)
         .find(|(stored, asked)| stored != asked);
-    let (stored, asked) = differs.or(stored.last().zip(asked.last()))?;
-    Some((stored.clone(), asked.clone()))
+    let ((what, stored), (other, asked)) = differs.or(stored.last().zip(asked.last()))?;
+    let same = stored.chars().zip(asked.chars());
+    let same = same.take_while(|(stored, asked)| stored == asked).count();
+    Some((
+        format!("{what}{}", from(stored, same)),
+        format!("{other}{}", from(asked, same)),
+    ))
+}
+
+/// How much is shown of what is the same.
+const BEFORE: usize = 20;
+
+/// A text as an error shows it, so that the sign with this number is in it: whoever forged a ledger decides how long it is.
+fn from(text: &str, differs: usize) -> String {
+    match differs.saturating_sub(BEFORE) {
+        0 => excerpt(text),
+        left_out => {
+            let rest: String = text.chars().skip(left_out).collect();
+            format!("…{}", excerpt(&rest))
+        }
+    }
 }
 
 /// What is asked for, as far as it was written down: the first version wrote no number of messages.
@@ -39,63 +60,63 @@ fn messages(most: Option<u64>) -> String {
     }
 }
 
-/// Terms in words, one by one.
-fn shown(terms: &Terms) -> Vec<String> {
+/// Terms in words, one by one: what each is about, and what it says.
+fn shown(terms: &Terms) -> Vec<(&'static str, String)> {
     match terms {
         Terms::Account(terms) => {
             let relation = match &terms.relation {
-                Relation::Root => "a root".into(),
-                Relation::Nested => "a nested session".into(),
-                Relation::Converted => "a session in another measure".into(),
-                Relation::Transformed => "a session after a transformation".into(),
-                Relation::Part => "a part".into(),
-                Relation::Reserved => "a filter".into(),
+                Relation::Root => "a root",
+                Relation::Nested => "a nested session",
+                Relation::Converted => "a session in another measure",
+                Relation::Transformed => "a session after a transformation",
+                Relation::Part => "a part",
+                Relation::Reserved => "a filter",
             };
             let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".into());
+            let form = match terms.halting {
+                true => "the halting form",
+                false => "the plain form",
+            };
+            let launches = match terms.sequential {
+                true => "sequential launches",
+                false => "concurrent launches",
+            };
             vec![
-                relation,
-                format!("the rule {}", terms.rule),
-                format!("the measure {}", terms.measure),
-                format!("the metric {}", terms.metric),
-                format!("the distance {}", terms.distances.join(", ")),
-                format!("the budget {}", or_none(&terms.budget)),
-                format!(
-                    "the {} form",
-                    if terms.halting { "halting" } else { "plain" }
-                ),
-                format!("a quota of {}", terms.quota),
-                format!(
-                    "{} launches",
-                    if terms.sequential {
-                        "sequential"
-                    } else {
-                        "concurrent"
-                    }
-                ),
-                messages(terms.messages),
+                ("", relation.into()),
+                ("the rule ", terms.rule.to_string()),
+                ("the measure ", terms.measure.to_string()),
+                ("the metric ", terms.metric.to_string()),
+                ("the distance ", terms.distances.join(", ")),
+                ("the budget ", or_none(&terms.budget)),
+                ("", form.into()),
+                ("a quota of ", terms.quota.to_string()),
+                ("", launches.into()),
+                ("", messages(terms.messages)),
             ]
         }
         Terms::Partition(terms) => vec![
-            "a partition".into(),
-            format!("records in at most {} parts", terms.most),
-            format!("{} units for each step of distance", terms.factor),
-        ],
-        Terms::Compositor(terms) => vec![
-            "a compositor".into(),
-            format!("the rule {}", terms.rule),
-            format!("the measure {}", terms.measure),
-            format!("the metric {}", terms.metric),
-            format!("the distance {}", terms.d_in),
-            format!("the slots {}", terms.slots.join(", ")),
-            format!(
-                "slots in {} order",
-                if terms.in_any_order {
-                    "any"
-                } else {
-                    "the given"
-                }
+            ("", "a partition".into()),
+            ("", format!("records in at most {} parts", terms.most)),
+            (
+                "",
+                format!("{} units for each step of distance", terms.factor),
             ),
-            messages(terms.messages),
         ],
+        Terms::Compositor(terms) => {
+            let order = match terms.in_any_order {
+                true => "slots in any order",
+                false => "slots in the given order",
+            };
+            vec![
+                ("", "a compositor".into()),
+                ("the rule ", terms.rule.to_string()),
+                ("the measure ", terms.measure.to_string()),
+                ("the metric ", terms.metric.to_string()),
+                ("the distance ", terms.d_in.clone()),
+                ("the slots ", terms.slots.join(", ")),
+                ("", order.into()),
+                ("", messages(terms.messages)),
+            ]
+        }
     }
 }

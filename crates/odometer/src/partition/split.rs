@@ -217,7 +217,8 @@ impl<T: Tally> Tree<T> {
             }
             match self.levels[level].get_mut(at) {
                 Some(known) => mem::swap(known, node),
-                None => self.levels[level].push(mem::take(node)),
+                // Shared, and not taken: an empty curve of tallies with a large alignment would be allocated.
+                None => self.levels[level].push(Arc::clone(node)),
             }
             at /= 2;
         }

@@ -1,6 +1,8 @@
 //! What most tests need: records, mechanisms that only cost, and mechanisms that leave traces.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+pub mod observed;
+
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -161,6 +161,8 @@ fn without_a_name_it_is_refused_and_nothing_is_written() -> Result<(), Any> {
     let journal = Memory::new();
     let error = opening(odometer.open_on(&Books::new(journal.clone()), 1, true));
     assert!(matches!(error, JournalError::NotStorable { .. }), "{error}");
+    let remedy = "give a name to it, or to its measure, if that takes one (`.named(…)`)";
+    assert!(error.to_string().contains(remedy), "{error}");
     assert!(journal.records().is_empty());
     Ok(())
 }
