@@ -1,6 +1,8 @@
 //! Launches that are counted without locking the top's book: it is exact for whoever asks, and no launch too many is admitted.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use exact::Exact;
@@ -11,6 +13,7 @@ use odometer::{LaunchError, Measurement, Odometer};
 use proptest::prelude::*;
 use queryable::{AskError, Queryable, Scope, machine};
 
+use crate::common::observed::{Event, Observed, Observer};
 use crate::common::{
     BASIC, On, PureSession, filtered, loss, open, open_with, pure, records, spent,
 };
@@ -251,4 +254,43 @@ fn threads_with_seats_race_against_an_exact_budget() {
         assert_eq!(launched(&top), 20000);
         assert_eq!(spent(&top, 1), units(20000));
     }
+}
+
+/// Has others launch while the rule is asked about a limit.
+#[derive(Clone, Debug)]
+struct Meanwhile(Arc<Mutex<Option<Sender<()>>>>, Arc<Mutex<Receiver<()>>>);
+
+impl Observer for Meanwhile {
+    fn told(&self, _: Event) {}
+
+    fn told_of_limit(&self, _: &Epsilon) {
+        let first = self.0.lock().unwrap().take();
+        if let Some(others) = first {
+            others.send(()).unwrap();
+            self.1.lock().unwrap().recv().unwrap();
+        }
+    }
+}
+
+/// A launch within a limit was found to fit; then others launch, and a seat is open. It does not fit any more.
+#[test]
+fn what_was_counted_since_a_question_counts() {
+    let ((go, going), (gone, wait)) = (channel(), channel());
+    let observer = Meanwhile(Arc::new(Mutex::new(Some(go))), Arc::new(Mutex::new(wait)));
+    let session = open_with(Observed(observer));
+    let query = pure("1");
+    thread::scope(|scope| {
+        let (others, unit) = (session.clone(), query.clone());
+        scope.spawn(move || {
+            going.recv().unwrap();
+            (0..50).for_each(|_| others.launch(&unit).unwrap());
+            gone.send(()).unwrap();
+        });
+        let refused = session.launch_within(&query, 1, "20");
+        assert!(
+            matches!(refused, Err(LaunchError::Refused(_))),
+            "{refused:?}"
+        );
+    });
+    assert_eq!(session.privacy_loss(1).unwrap().bound(), &units(50));
 }
