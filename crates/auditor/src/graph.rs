@@ -204,12 +204,17 @@ fn in_lowest_terms(leaves: &[[Mass; 2]], memory: &Memory) -> Result<(UBig, Count
         .iter()
         .map(|[zero, one]| [zero.to_rational(), one.to_rational()])
         .collect();
-    let denominator = leaves.iter().flatten().fold(UBig::ONE, |lcm, mass| {
+    // Asked for as it grows: a long one takes long to find.
+    let counts = |denominator: &UBig| leaves.len() as u128 * weigh::counts(denominator) as u128;
+    let mut denominator = UBig::ONE;
+    memory.take(counts(&denominator))?;
+    for mass in leaves.iter().flatten() {
         let den = mass.denominator();
-        let common = (&lcm).gcd(den);
-        lcm * (den / common)
-    });
-    memory.take(leaves.len() as u128 * weigh::counts(&denominator) as u128)?;
+        let common = (&denominator).gcd(den);
+        let before = counts(&denominator);
+        denominator *= den / common;
+        memory.take(counts(&denominator) - before)?;
+    }
     let scaled = |mass: &RBig| {
         let num = mass.numerator().clone().unsigned_abs();
         num * (&denominator / mass.denominator())

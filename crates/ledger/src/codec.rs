@@ -11,7 +11,16 @@ pub(crate) fn body(record: &Record, onto: &mut Vec<u8>) -> Result<(), String> {
 
 /// The record with this body. What is said of one that is none repeats little of it.
 pub(crate) fn record(body: &[u8]) -> Result<Record, String> {
-    serde_json::from_slice(body).map_err(|error| excerpt(&error))
+    serde_json::from_slice(body).map_err(|error| unreadable(&error))
+}
+
+/// Why it cannot be read, and where: little of what it says.
+fn unreadable(error: &serde_json::Error) -> String {
+    let (why, line, column) = (excerpt(error), error.line(), error.column());
+    match why.ends_with('…') {
+        true => format!("{why} at line {line} column {column}"),
+        false => why,
+    }
 }
 
 /// The body of a checkpoint.
@@ -21,7 +30,7 @@ pub(crate) fn checkpoint(state: &State) -> Result<Vec<u8>, String> {
 
 /// The state in this checkpoint.
 pub(crate) fn state(body: &[u8]) -> Result<State, String> {
-    serde_json::from_slice(body).map_err(|error| excerpt(&error))
+    serde_json::from_slice(body).map_err(|error| unreadable(&error))
 }
 
 /// The request key of a record, as it is indexed: scoped by the account that was launched into.
@@ -58,6 +67,7 @@ mod tests {
         ] {
             let why = record(forged.as_bytes()).unwrap_err();
             assert!(why.len() < 200, "{why}");
+            assert!(why.contains(" column "), "{why}");
             let why = state(forged.as_bytes()).unwrap_err();
             assert!(why.len() < 200, "{why}");
         }

@@ -271,10 +271,10 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
     pub fn open_in(&self, root: &Root, data: Arc<S::Data>) -> Result<Session<S, R>, OpenError> {
         let place =
             Fused::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
+        check_contains(&self.space, &data)?;
         let (label, rule) = (Arc::clone(&self.label), self.rule.clone());
         let account =
             Account::new(label, rule, None, self.quota, None)?.answering_at_most(self.messages);
-        check_contains(&self.space, &data)?;
         Ok(Session::new(
             self.space.clone(),
             Data::Here(data),

@@ -103,8 +103,8 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
         data: Arc<S::Data>,
     ) -> Result<TimeUniformSession<S, R>, OpenError> {
         let place = self.fused(root)?;
-        let account = self.made().account()?;
         check_contains(&self.space, &data)?;
+        let account = self.made().account()?;
         Ok(self.session(data, place, Arc::new(account)))
     }
 

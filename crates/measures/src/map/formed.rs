@@ -8,7 +8,7 @@ use exact::Exact;
 use std::any::Any;
 use std::marker::PhantomData;
 
-/// No ratio is written with longer numbers: parameters of noise have at most half as many bits.
+/// No ratio with longer numbers is read: rates of noise have at most half as many bits, and the changes that they are multiplied with far fewer.
 const RATIO_BITS: usize = 8192;
 
 impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {

@@ -68,11 +68,9 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         book: &mut Book<MI, R>,
         launch: &Launch<'l>,
     ) -> Option<&'l Place> {
-        if self.parent.is_some() || self.sequence.is_some() || self.messages.is_some() {
-            return None;
-        }
-        // On a ledger, all have to be written down: none may be only counted.
-        if !launch.may_count() {
+        // On a ledger every launch has to be written down.
+        let locks = self.journaled.is_some() || self.sequence.is_some() || self.messages.is_some();
+        if self.parent.is_some() || locks || !launch.may_count() {
             return None;
         }
         launch.seat.get().filter(|place| book.may_grant(place))

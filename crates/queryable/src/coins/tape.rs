@@ -102,6 +102,7 @@ pub(super) type Fault = Cow<'static, str>;
 const DIFFERENT: Fault = Cow::Borrowed(
     "a replay branched differently: the run depends on something other than its coins",
 );
+const OVERDRAWN: Fault = Cow::Borrowed("a run drew more often than allowed");
 pub(super) const OVER: Fault = Cow::Borrowed("the run is over");
 const UNUSED: Fault = Cow::Borrowed("the run ended before the script did");
 const AT_ONCE: Fault = Cow::Borrowed("two threads drew from one script at the same time");
@@ -343,11 +344,10 @@ impl Tape {
     #[cold]
     fn refused(&self) -> Fault {
         let mut rest = lock(&self.rest);
-        let fault = rest.fault.clone();
-        fault.unwrap_or_else(|| {
-            rest.overdrawn = true;
-            "a run drew more often than allowed".into()
-        })
+        rest.overdrawn |= rest.fault.is_none();
+        // At once: whoever ends the run meanwhile has to know.
+        let fault = rest.fault.get_or_insert(OVERDRAWN);
+        fault.clone()
     }
 
     fn take_in(&self, at: usize, branch: Branch) -> Result<(), Fault> {
