@@ -4,12 +4,15 @@
 
 mod combined;
 mod formed;
+mod shared;
 
 use self::combined::Combined;
+pub(crate) use self::formed::read_converted;
 use crate::metric::{ChangeOneDistance, Number, SymmetricDistance};
 use crate::{Distance, Form, IntoLoss, MapError, Measure, Metric, Scale, ScaleSquared};
 use std::any::type_name;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
 /// A bound on the privacy loss between inputs at a given distance: `d_in -> loss`.
@@ -34,30 +37,35 @@ use std::sync::{Arc, OnceLock};
 /// // What an added record costs is not what a replaced one does.
 /// let map: PrivacyMap<ChangeOneDistance, _> = PrivacyMap::per_record(PureDp, "0.1").unwrap();
 /// ```
-pub struct PrivacyMap<MI: Metric, M: Measure>(Arc<Shared<MI, M>>);
+pub struct PrivacyMap<MI: Metric, M: Measure> {
+    map: Map<MI::Distance, M>,
+    metric: PhantomData<fn() -> MI>,
+}
 
-type Function<MI, M> =
-    dyn Fn(&<MI as Metric>::Distance) -> Result<<M as Measure>::Loss, MapError> + Send + Sync;
+/// A map over the distances of any metric: what it does depends on no more, and so it is compiled once for all of them.
+struct Map<D: Distance, M: Measure>(Arc<Shared<D, M>>);
 
-struct Shared<MI: Metric, M: Measure> {
+type Function<D, M> = dyn Fn(&D) -> Result<<M as Measure>::Loss, MapError> + Send + Sync;
+
+struct Shared<D: Distance, M: Measure> {
     measure: M,
     /// How many combinators it is made of.
     links: u16,
     /// Of a map that is made of others, found when it is asked for: at a launch without a ledger nobody does.
-    form: OnceLock<FormOf<MI, M>>,
-    evaluate: Evaluate<MI, M>,
+    form: OnceLock<FormOf<D, M>>,
+    evaluate: Evaluate<D, M>,
 }
 
-type FormOf<MI, M> = Form<<MI as Metric>::Distance, <M as Measure>::Loss>;
+type FormOf<D, M> = Form<D, <M as Measure>::Loss>;
 
 /// How the loss is found from the form.
-enum Evaluate<MI: Metric, M: Measure> {
+enum Evaluate<D: Distance, M: Measure> {
     /// There is no form.
-    Function(Box<Function<MI, M>>),
+    Function(Box<Function<D, M>>),
     /// It is made of other maps, and has a form if they have.
-    Combined(Box<dyn Combined<MI, M>>),
+    Combined(Box<dyn Combined<D, M>>),
     /// The form's loss, scaled by the distance; `None` if the distance, or the loss, is not of that kind.
-    Scaled(fn(&M::Loss, &MI::Distance) -> Option<M::Loss>),
+    Scaled(fn(&M::Loss, &D) -> Option<M::Loss>),
     /// The form's loss, or this one beyond its distance.
     UpTo(M::Loss),
 }
@@ -83,25 +91,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         measure: M,
         function: impl Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync + 'static,
     ) -> Self {
-        Self::linked(measure, 0, Evaluate::Function(Box::new(function)))
-    }
-
-    fn linked(measure: M, links: u16, evaluate: Evaluate<MI, M>) -> Self {
-        PrivacyMap(Arc::new(Shared {
-            measure,
-            links,
-            form: OnceLock::new(),
-            evaluate,
-        }))
-    }
-
-    fn from_parts(measure: M, form: FormOf<MI, M>, evaluate: Evaluate<MI, M>) -> Self {
-        PrivacyMap(Arc::new(Shared {
-            measure,
-            links: 0,
-            form: form.into(),
-            evaluate,
-        }))
+        Map::linked(measure, 0, Evaluate::Function(Box::new(function))).into()
     }
 
     /// What it is, if it is more than a function: what it can be written down as. Maps that are made of others have one if those
@@ -116,15 +106,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn form(&self) -> &Form<MI::Distance, M::Loss> {
-        if let Some(form) = self.0.form.get() {
-            return form;
-        }
-        // Found before the lock is taken: the code of measures and conversions may ask for it, too.
-        let form = match &self.0.evaluate {
-            Evaluate::Combined(combined) => combined.form(),
-            _ => Form::Function,
-        };
-        self.0.form.get_or_init(|| form)
+        self.map.form()
     }
 
     /// Was it made by more combinators than may be nested ([`MAX_LINKS`])? Then it knows no loss at any distance.
@@ -140,7 +122,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_too_deep(&self) -> bool {
-        self.0.links > MAX_LINKS
+        self.map.0.links > MAX_LINKS
     }
 
     /// The map that gives `loss` up to a distance and infinity beyond it: what a filter has.
@@ -159,53 +141,23 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     ) -> L::Made<Self> {
         loss.make(|loss| {
             let evaluate = Evaluate::UpTo(measure.infinity());
-            Self::from_parts(measure, Form::ConstantUpTo(bound, loss), evaluate)
+            Map::from_parts(measure, Form::ConstantUpTo(bound, loss), evaluate).into()
         })
     }
 
     /// The loss between inputs at this distance. What the function gives is checked against the measure.
     pub fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
-        // Nothing else in this frame: maps of maps call one another, as deep as they are nested.
-        let loss = match &self.0.evaluate {
-            Evaluate::Function(function) => function(d_in),
-            Evaluate::Combined(combined) => combined.loss(d_in),
-            _ => self.of_its_form(d_in),
-        };
-        loss.and_then(|loss| self.checked(d_in, loss))
-    }
-
-    fn of_its_form(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
-        let loss = match (self.form(), &self.0.evaluate) {
-            (Form::Linear(loss) | Form::Quadratic(loss), Evaluate::Scaled(scaled)) => {
-                scaled(loss, d_in)
-            }
-            (Form::ConstantUpTo(bound, loss), Evaluate::UpTo(infinity)) => {
-                let within = d_in.at_most(bound);
-                Some(if within { loss } else { infinity }.clone())
-            }
-            _ => None,
-        };
-        loss.ok_or_else(|| MapError::failed(d_in, "its form does not fit"))
-    }
-
-    fn checked(&self, d_in: &MI::Distance, loss: M::Loss) -> Result<M::Loss, MapError> {
-        match self.0.measure.check(&loss) {
-            Ok(()) => Ok(loss),
-            Err(source) => Err(MapError::Senseless {
-                distance: d_in.to_string(),
-                source,
-            }),
-        }
+        self.map.loss(d_in)
     }
 
     /// The measure of the losses.
     pub fn measure(&self) -> &M {
-        &self.0.measure
+        self.map.measure()
     }
 
     /// Whether both are the same map, and not only equal ones.
     pub fn ptr_eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.map.0, &other.map.0)
     }
 }
 
@@ -229,7 +181,7 @@ where
             let scaled = Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
                 Some(loss.scaled(&d_in.number()))
             });
-            Self::from_parts(measure, Form::Linear(per_unit), scaled)
+            Map::from_parts(measure, Form::Linear(per_unit), scaled).into()
         })
     }
 }
@@ -273,14 +225,21 @@ where
         at_one.make(|at_one| {
             let scaled =
                 |loss: &M::Loss, d_in: &MI::Distance| Some(loss.scaled_squared(&d_in.number()));
-            Self::from_parts(measure, Form::Quadratic(at_one), Evaluate::Scaled(scaled))
+            Map::from_parts(measure, Form::Quadratic(at_one), Evaluate::Scaled(scaled)).into()
         })
     }
 }
 
 impl<MI: Metric, M: Measure> Clone for PrivacyMap<MI, M> {
     fn clone(&self) -> Self {
-        PrivacyMap(Arc::clone(&self.0))
+        self.map.clone().into()
+    }
+}
+
+impl<MI: Metric, M: Measure> From<Map<MI::Distance, M>> for PrivacyMap<MI, M> {
+    fn from(map: Map<MI::Distance, M>) -> Self {
+        let metric = PhantomData;
+        Self { map, metric }
     }
 }
 

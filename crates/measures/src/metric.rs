@@ -1,7 +1,9 @@
 //! How far apart two inputs are. A metric is only a name with a type of distances: the data live elsewhere.
 
-use crate::MapError;
+use crate::map::read_converted;
+use crate::{Form, MapError, Name};
 use exact::Exact;
+use std::any::Any;
 use std::fmt::{self, Debug, Display};
 use std::hash::Hash;
 
@@ -32,6 +34,13 @@ pub trait Distance: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
         let _ = factor;
         None
     }
+
+    /// A map over these distances that was written down and converted. Overridden where it is compiled in this crate: it is long, and
+    /// every program that reads maps would have it again.
+    #[doc(hidden)]
+    fn read_converted(by: &Name, from: &Form<String, String>) -> Option<Box<dyn Any>> {
+        read_converted::<Self>(by, from)
+    }
 }
 
 /// A distance that is a number, for [linear](crate::PrivacyMap::linear) and
@@ -51,7 +60,7 @@ pub trait Metric: Clone + PartialEq + Debug + Send + Sync + 'static {
 
     /// What it is written down as, with its parameters: the same for ever. Without it (the default), sessions on a ledger
     /// refuse the metric.
-    fn name(&self) -> Option<crate::Name> {
+    fn name(&self) -> Option<Name> {
         None
     }
 }
@@ -87,6 +96,10 @@ impl Distance for u32 {
     fn multiple(&self, factor: u32) -> Option<Self> {
         self.checked_times(factor)
     }
+
+    fn read_converted(by: &Name, from: &Form<String, String>) -> Option<Box<dyn Any>> {
+        read_converted::<Self>(by, from)
+    }
 }
 
 impl Number for u32 {
@@ -119,6 +132,10 @@ impl Distance for Exact {
     fn multiple(&self, factor: u32) -> Option<Self> {
         self.checked_times(factor)
     }
+
+    fn read_converted(by: &Name, from: &Form<String, String>) -> Option<Box<dyn Any>> {
+        read_converted::<Self>(by, from)
+    }
 }
 
 impl Number for Exact {
@@ -142,7 +159,7 @@ macro_rules! metrics {
         impl Metric for $name {
             type Distance = $distance;
 
-            fn name(&self) -> Option<crate::Name> {
+            fn name(&self) -> Option<Name> {
                 Some(crate::Name::new($text))
             }
         }
@@ -187,6 +204,10 @@ impl Distance for Neighbouring {
 
     fn read(text: &str) -> Option<Self> {
         (text == "neighbouring").then_some(Self)
+    }
+
+    fn read_converted(by: &Name, from: &Form<String, String>) -> Option<Box<dyn Any>> {
+        read_converted::<Self>(by, from)
     }
 }
 

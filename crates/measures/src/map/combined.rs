@@ -1,28 +1,28 @@
 //! Maps that are made of others. They are evaluated through those, and have a form if those have one.
 
-use super::{Evaluate, FormOf, MAX_LINKS, PrivacyMap};
+use super::{Evaluate, FormOf, MAX_LINKS, Map, PrivacyMap};
 use crate::metric::{CountsRecords, Number};
 use crate::{
-    Additive, Conversion, Form, GroupPrivacy, Loss as _, MapError, Measure, Metric, Name,
+    Additive, Conversion, Distance, Form, GroupPrivacy, Loss as _, MapError, Measure, Metric, Name,
     RuleError, Scale, times,
 };
 use exact::Exact;
 use std::any::Any;
 
 /// What a combinator makes of other maps.
-pub(super) trait Combined<MI: Metric, M: Measure>: Send + Sync {
-    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError>;
+pub(super) trait Combined<D: Distance, M: Measure>: Send + Sync {
+    fn loss(&self, d_in: &D) -> Result<M::Loss, MapError>;
 
-    fn form(&self) -> FormOf<MI, M>;
+    fn form(&self) -> FormOf<D, M>;
 }
 
-impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
+impl<D: Distance, M: Measure> Map<D, M> {
     /// The map that one more combinator makes of maps with so many.
-    fn combined(measure: M, links: u16, combined: impl Combined<MI, M> + 'static) -> Self {
+    fn combined(measure: M, links: u16, combined: impl Combined<D, M> + 'static) -> Self {
         if links < MAX_LINKS {
             return Self::linked(measure, links + 1, Evaluate::Combined(Box::new(combined)));
         }
-        let too_deep = |_: &MI::Distance| Err(MapError::TooDeep { limit: MAX_LINKS });
+        let too_deep = |_: &D| Err(MapError::TooDeep { limit: MAX_LINKS });
         Self::linked(
             measure,
             MAX_LINKS + 1,
@@ -30,6 +30,13 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         )
     }
 
+    pub(super) fn convert<C: Conversion<From = M>>(&self, conversion: C) -> Map<D, C::To> {
+        let (measure, inner) = (conversion.to(), self.clone());
+        Map::combined(measure, self.0.links, Converted { inner, conversion })
+    }
+}
+
+impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// The map that a function computes, and that is data as well: `form` says what, once somebody wants to write it down. Whoever
     /// calls it vouches that the form gives what the function gives, or more. A form that the measure does not have is none.
     ///
@@ -51,7 +58,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
             function,
             form,
         };
-        Self::linked(measure, 0, Evaluate::Combined(Box::new(known)))
+        Map::linked(measure, 0, Evaluate::Combined(Box::new(known))).into()
     }
 
     /// This map after a transformation of the inputs that is stable: inputs at distance `d` become inputs at distance
@@ -80,13 +87,13 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         factor: Option<u32>,
         stability: impl Fn(&M0::Distance) -> Result<MI::Distance, MapError> + Send + Sync + 'static,
     ) -> PrivacyMap<M0, M> {
-        let (measure, inner) = (self.measure().clone(), self.clone());
+        let (measure, inner) = (self.measure().clone(), self.map.clone());
         let after = After {
             inner,
             stability,
             factor,
         };
-        PrivacyMap::combined(measure, self.0.links, after)
+        Map::combined(measure, self.map.0.links, after).into()
     }
 
     /// This map after a transformation that turns inputs at distance `d` into inputs at distance at most `factor·d`. It keeps its
@@ -109,8 +116,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// This map in another measure. Valid because the losses of a map are those of one measurement; the direction of
     /// rounding is the conversion's. It has a form if this one has, and the conversion has a [name](Conversion::name).
     pub fn convert<C: Conversion<From = M>>(&self, conversion: C) -> PrivacyMap<MI, C::To> {
-        let (measure, inner) = (conversion.to(), self.clone());
-        PrivacyMap::combined(measure, self.0.links, Converted { inner, conversion })
+        self.map.convert(conversion).into()
     }
 }
 
@@ -124,9 +130,9 @@ impl<MI: Metric, M: Measure<Loss: Scale>> PrivacyMap<MI, M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn loss_times(&self, n: u32) -> Self {
-        let (measure, inner) = (self.measure().clone(), self.clone());
+        let (measure, inner) = (self.measure().clone(), self.map.clone());
         let times = Exact::from(n);
-        Self::combined(measure, self.0.links, LossTimes { inner, times })
+        Map::combined(measure, self.map.0.links, LossTimes { inner, times }).into()
     }
 }
 
@@ -142,9 +148,10 @@ impl<MI: Metric, M: Additive> PrivacyMap<MI, M> {
     /// ```
     pub fn plus(&self, other: &Self) -> Self {
         // The sum, and not the longer one: a map added to itself again and again would do exponential work at little depth.
-        let links = self.0.links.saturating_add(other.0.links);
-        let plus = Plus(self.clone(), other.clone());
-        Self::combined(self.measure().clone(), links, plus)
+        let (one, other) = (&self.map, &other.map);
+        let links = one.0.links.saturating_add(other.0.links);
+        let plus = Plus(one.clone(), other.clone());
+        Map::combined(one.measure().clone(), links, plus).into()
     }
 }
 
@@ -164,7 +171,8 @@ impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn group(&self) -> Self {
-        Self::combined(self.measure().clone(), self.0.links, Group(self.clone()))
+        let Self { map, .. } = self;
+        Map::combined(map.measure().clone(), map.0.links, Group(map.clone())).into()
     }
 }
 
@@ -174,65 +182,65 @@ struct Known<M, F, G> {
     form: G,
 }
 
-impl<MI, M, F, G> Combined<MI, M> for Known<M, F, G>
+impl<D, M, F, G> Combined<D, M> for Known<M, F, G>
 where
-    MI: Metric,
+    D: Distance,
     M: Measure,
-    F: Fn(&MI::Distance) -> Result<M::Loss, MapError> + Send + Sync,
-    G: Fn() -> FormOf<MI, M> + Send + Sync,
+    F: Fn(&D) -> Result<M::Loss, MapError> + Send + Sync,
+    G: Fn() -> FormOf<D, M> + Send + Sync,
 {
-    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+    fn loss(&self, d_in: &D) -> Result<M::Loss, MapError> {
         (self.function)(d_in)
     }
 
-    fn form(&self) -> FormOf<MI, M> {
+    fn form(&self) -> FormOf<D, M> {
         // A linear form in zCDP would say too little.
-        let map = PrivacyMap::<MI, M>::of_form(self.measure.clone(), (self.form)());
+        let map = Map::<D, M>::of_form(self.measure.clone(), (self.form)());
         map.map_or(Form::Function, |map| map.form().clone())
     }
 }
 
-struct After<MI: Metric, M: Measure, F> {
-    inner: PrivacyMap<MI, M>,
+struct After<D: Distance, M: Measure, F> {
+    inner: Map<D, M>,
     stability: F,
     /// What it multiplies the distance by, if it does.
     factor: Option<u32>,
 }
 
-impl<M0, MI, M, F> Combined<M0, M> for After<MI, M, F>
+impl<D0, D, M, F> Combined<D0, M> for After<D, M, F>
 where
-    M0: Metric,
-    MI: Metric,
+    D0: Distance,
+    D: Distance,
     M: Measure,
-    F: Fn(&M0::Distance) -> Result<MI::Distance, MapError> + Send + Sync,
+    F: Fn(&D0) -> Result<D, MapError> + Send + Sync,
 {
-    fn loss(&self, d_in: &M0::Distance) -> Result<M::Loss, MapError> {
+    fn loss(&self, d_in: &D0) -> Result<M::Loss, MapError> {
         self.inner.loss(&(self.stability)(d_in)?)
     }
 
-    fn form(&self) -> FormOf<M0, M> {
+    fn form(&self) -> FormOf<D0, M> {
         let multiplied = |factor| {
             let form: Box<dyn Any> = Box::new(self.inner.form().at_times(factor));
             form.downcast().ok()
         };
-        let form: Option<Box<FormOf<M0, M>>> = self.factor.and_then(multiplied);
+        let form: Option<Box<FormOf<D0, M>>> = self.factor.and_then(multiplied);
         form.map_or(Form::Function, |form| *form)
     }
 }
 
-struct Converted<MI: Metric, C: Conversion> {
-    inner: PrivacyMap<MI, C::From>,
+struct Converted<D: Distance, C: Conversion> {
+    inner: Map<D, C::From>,
     conversion: C,
 }
 
-impl<MI: Metric, C: Conversion> Combined<MI, C::To> for Converted<MI, C> {
-    fn loss(&self, d_in: &MI::Distance) -> Result<<C::To as Measure>::Loss, MapError> {
+impl<D: Distance, C: Conversion> Combined<D, C::To> for Converted<D, C> {
+    fn loss(&self, d_in: &D) -> Result<<C::To as Measure>::Loss, MapError> {
         let failed = |error: RuleError| MapError::failed(d_in, error.to_string());
         let loss = self.inner.loss(d_in)?;
         self.conversion.convert(&loss).map_err(failed)
     }
 
-    fn form(&self) -> FormOf<MI, C::To> {
+    fn form(&self) -> FormOf<D, C::To> {
         let steps = self.conversion.steps().unwrap_or_default();
         let Some((last, before)) = steps.split_last() else {
             return Form::Function;
@@ -242,7 +250,7 @@ impl<MI: Metric, C: Conversion> Combined<MI, C::To> for Converted<MI, C> {
             from: Box::new(from),
         };
         let from = before.iter().fold(self.inner.form().written(), converted);
-        let converted: FormOf<MI, C::To> = Form::Converted {
+        let converted: FormOf<D, C::To> = Form::Converted {
             by: last.clone(),
             from: Box::new(from),
         };
@@ -250,9 +258,9 @@ impl<MI: Metric, C: Conversion> Combined<MI, C::To> for Converted<MI, C> {
     }
 }
 
-struct Group<MI: Metric, M: Measure>(PrivacyMap<MI, M>);
+struct Group<M: Measure>(Map<u32, M>);
 
-impl<MI: CountsRecords, M: GroupPrivacy> Combined<MI, M> for Group<MI, M> {
+impl<M: GroupPrivacy> Combined<u32, M> for Group<M> {
     fn loss(&self, n: &u32) -> Result<M::Loss, MapError> {
         match n {
             0 => Ok(self.0.measure().zero()),
@@ -262,7 +270,7 @@ impl<MI: CountsRecords, M: GroupPrivacy> Combined<MI, M> for Group<MI, M> {
         }
     }
 
-    fn form(&self) -> FormOf<MI, M> {
+    fn form(&self) -> FormOf<u32, M> {
         // What is only a function is somebody's code, and nobody wants a loss of it now.
         if self.0.form().is_function() {
             return Form::Function;
@@ -272,19 +280,19 @@ impl<MI: CountsRecords, M: GroupPrivacy> Combined<MI, M> for Group<MI, M> {
     }
 }
 
-struct LossTimes<MI: Metric, M: Measure> {
-    inner: PrivacyMap<MI, M>,
+struct LossTimes<D: Distance, M: Measure> {
+    inner: Map<D, M>,
     times: Exact,
 }
 
-impl<MI: Metric, M: Measure<Loss: Scale>> Combined<MI, M> for LossTimes<MI, M> {
-    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+impl<D: Distance, M: Measure<Loss: Scale>> Combined<D, M> for LossTimes<D, M> {
+    fn loss(&self, d_in: &D) -> Result<M::Loss, MapError> {
         let loss = self.inner.loss(d_in)?;
         let times = loss.in_ratio(&self.times, &Exact::ONE);
         Ok(times.unwrap_or_else(|| loss.scaled(&self.times)))
     }
 
-    fn form(&self) -> FormOf<MI, M> {
+    fn form(&self) -> FormOf<D, M> {
         let (times, over) = (self.times.clone(), Exact::ONE);
         let zero = self.inner.measure().zero();
         if zero.in_ratio(&times, &over).is_none() {
@@ -295,16 +303,16 @@ impl<MI: Metric, M: Measure<Loss: Scale>> Combined<MI, M> for LossTimes<MI, M> {
     }
 }
 
-struct Plus<MI: Metric, M: Measure>(PrivacyMap<MI, M>, PrivacyMap<MI, M>);
+struct Plus<D: Distance, M: Measure>(Map<D, M>, Map<D, M>);
 
-impl<MI: Metric, M: Additive> Combined<MI, M> for Plus<MI, M> {
-    fn loss(&self, d_in: &MI::Distance) -> Result<M::Loss, MapError> {
+impl<D: Distance, M: Additive> Combined<D, M> for Plus<D, M> {
+    fn loss(&self, d_in: &D) -> Result<M::Loss, MapError> {
         let Self(one, other) = self;
         let sum = one.loss(d_in)?.on_grid();
         Ok(one.measure().plus(&sum, &other.loss(d_in)?, 1))
     }
 
-    fn form(&self) -> FormOf<MI, M> {
+    fn form(&self) -> FormOf<D, M> {
         let measure = self.0.measure();
         let plus = |one: &M::Loss, other: &M::Loss| measure.plus(&one.clone().on_grid(), other, 1);
         let sum = match (self.0.form(), self.1.form()) {

@@ -1,8 +1,8 @@
 //! Maps that were written down: what a form says, without any closure.
 
-use super::{Evaluate, FormOf, PrivacyMap};
+use super::{Evaluate, FormOf, Map, PrivacyMap};
 use crate::convert::{WithConversion, with_conversion};
-use crate::{Conversion, Distance as _, Form, Loss as _, MapError, Measure, Metric};
+use crate::{Conversion, Distance, Form, Loss as _, MapError, Measure, Metric, Name};
 use dashu_int::ops::BitTest as _;
 use exact::Exact;
 use std::any::Any;
@@ -24,26 +24,28 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of_form(measure: M, form: Form<MI::Distance, M::Loss>) -> Option<Self> {
+        Map::of_form(measure, form).map(Self::from)
+    }
+}
+
+impl<D: Distance, M: Measure> Map<D, M> {
+    pub(super) fn of_form(measure: M, form: FormOf<D, M>) -> Option<Self> {
         match form.within_limits() {
             Form::Function => None,
             form => Self::of_short_form(measure, form),
         }
     }
 
-    fn of_short_form(measure: M, form: FormOf<MI, M>) -> Option<Self> {
+    fn of_short_form(measure: M, form: FormOf<D, M>) -> Option<Self> {
         let evaluate = match &form {
             Form::Function => return None,
             Form::Linear(loss) => {
                 loss.linear(&Exact::ONE)?;
-                Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
-                    loss.linear(&d_in.as_number()?)
-                })
+                Evaluate::Scaled(|loss: &M::Loss, d_in: &D| loss.linear(&d_in.as_number()?))
             }
             Form::Quadratic(loss) => {
                 loss.quadratic(&Exact::ONE)?;
-                Evaluate::Scaled(|loss: &M::Loss, d_in: &MI::Distance| {
-                    loss.quadratic(&d_in.as_number()?)
-                })
+                Evaluate::Scaled(|loss: &M::Loss, d_in: &D| loss.quadratic(&d_in.as_number()?))
             }
             Form::ConstantUpTo(..) => Evaluate::UpTo(measure.infinity()),
             Form::Group(one) => grouped(measure.clone(), one.clone())?,
@@ -51,7 +53,7 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
             Form::Sum(forms) => summed(measure.clone(), forms)?,
             Form::Ratio { times, over, of } => in_ratio(measure.clone(), (times, over), of)?,
             Form::Converted { by, from } => {
-                let map: Box<dyn Any> = with_conversion(by, Reading::<MI>::of(from))??;
+                let map: Box<dyn Any> = D::read_converted(by, from)?;
                 let map: Self = *map.downcast().ok()?;
                 return (*map.measure() == measure).then_some(map);
             }
@@ -60,17 +62,17 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
     }
 }
 
-fn function<MI: Metric, M: Measure>(
-    loss: impl Fn(&MI::Distance) -> Option<M::Loss> + Send + Sync + 'static,
-) -> Evaluate<MI, M> {
+fn function<D: Distance, M: Measure>(
+    loss: impl Fn(&D) -> Option<M::Loss> + Send + Sync + 'static,
+) -> Evaluate<D, M> {
     Evaluate::Function(Box::new(move |d_in| {
         loss(d_in).ok_or_else(|| MapError::failed(d_in, "its form does not fit"))
     }))
 }
 
-fn grouped<MI: Metric, M: Measure>(measure: M, one: M::Loss) -> Option<Evaluate<MI, M>> {
+fn grouped<D: Distance, M: Measure>(measure: M, one: M::Loss) -> Option<Evaluate<D, M>> {
     measure.grouped(&one, 1)?;
-    Some(function(move |d_in: &MI::Distance| {
+    Some(function(move |d_in: &D| {
         match *(d_in as &dyn Any).downcast_ref::<u32>()? {
             0 => Some(measure.zero()),
             1 => Some(one.clone()),
@@ -79,13 +81,13 @@ fn grouped<MI: Metric, M: Measure>(measure: M, one: M::Loss) -> Option<Evaluate<
     }))
 }
 
-fn multiplied<MI: Metric, M: Measure>(
+fn multiplied<D: Distance, M: Measure>(
     measure: M,
     factor: u32,
-    form: &FormOf<MI, M>,
-) -> Option<Evaluate<MI, M>> {
-    let inner = PrivacyMap::<MI, M>::of_form(measure, form.clone())?;
-    Some(Evaluate::Function(Box::new(move |d_in: &MI::Distance| {
+    form: &FormOf<D, M>,
+) -> Option<Evaluate<D, M>> {
+    let inner = Map::<D, M>::of_form(measure, form.clone())?;
+    Some(Evaluate::Function(Box::new(move |d_in: &D| {
         let overflow = || MapError::Overflow {
             distance: d_in.to_string(),
             factor,
@@ -94,12 +96,12 @@ fn multiplied<MI: Metric, M: Measure>(
     })))
 }
 
-fn summed<MI: Metric, M: Measure>(measure: M, forms: &[FormOf<MI, M>]) -> Option<Evaluate<MI, M>> {
+fn summed<D: Distance, M: Measure>(measure: M, forms: &[FormOf<D, M>]) -> Option<Evaluate<D, M>> {
     measure.added(&measure.zero(), &measure.zero())?;
     let maps = forms.iter().cloned();
-    let maps = maps.map(|form| PrivacyMap::<MI, M>::of_form(measure.clone(), form));
+    let maps = maps.map(|form| Map::<D, M>::of_form(measure.clone(), form));
     let maps: Vec<_> = maps.collect::<Option<_>>()?;
-    Some(Evaluate::Function(Box::new(move |d_in: &MI::Distance| {
+    Some(Evaluate::Function(Box::new(move |d_in: &D| {
         maps.iter().try_fold(measure.zero(), |sum, map| {
             let sum = measure.added(&sum, &map.loss(d_in)?);
             sum.ok_or_else(|| MapError::failed(d_in, "its form does not fit"))
@@ -115,42 +117,41 @@ fn is_short(number: &Exact) -> bool {
     })
 }
 
-fn in_ratio<MI: Metric, M: Measure>(
+fn in_ratio<D: Distance, M: Measure>(
     measure: M,
     (times, over): (&Exact, &Exact),
-    form: &FormOf<MI, M>,
-) -> Option<Evaluate<MI, M>> {
+    form: &FormOf<D, M>,
+) -> Option<Evaluate<D, M>> {
     measure.zero().in_ratio(&Exact::ONE, &Exact::ONE)?;
     (is_short(times) && is_short(over) && !over.is_zero()).then_some(())?;
-    let inner = PrivacyMap::<MI, M>::of_form(measure, form.clone())?;
+    let inner = Map::<D, M>::of_form(measure, form.clone())?;
     let (times, over) = (times.clone(), over.clone());
-    Some(Evaluate::Function(Box::new(move |d_in: &MI::Distance| {
+    Some(Evaluate::Function(Box::new(move |d_in: &D| {
         let loss = inner.loss(d_in)?.in_ratio(&times, &over);
         loss.ok_or_else(|| MapError::failed(d_in, "its form does not fit"))
     })))
 }
 
-/// Reads a map of the measure that is converted from, and converts it.
-struct Reading<'a, MI> {
+/// Reads a map of the measure that is converted from, and converts it: a [`Map`] in the measure that is converted to, whichever it
+/// is.
+pub(crate) fn read_converted<D: Distance>(
+    by: &Name,
+    from: &Form<String, String>,
+) -> Option<Box<dyn Any>> {
+    let distance = PhantomData::<fn() -> D>;
+    with_conversion(by, Reading { from, distance })?
+}
+
+struct Reading<'a, D> {
     from: &'a Form<String, String>,
-    metric: PhantomData<MI>,
+    distance: PhantomData<fn() -> D>,
 }
 
-impl<'a, MI> Reading<'a, MI> {
-    fn of(from: &'a Form<String, String>) -> Self {
-        Self {
-            from,
-            metric: PhantomData,
-        }
-    }
-}
-
-impl<MI: Metric> WithConversion for Reading<'_, MI> {
-    /// A map in the measure that is converted to, whichever it is.
+impl<D: Distance> WithConversion for Reading<'_, D> {
     type Out = Option<Box<dyn Any>>;
 
     fn conversion<C: Conversion>(self, conversion: C) -> Self::Out {
-        let map = PrivacyMap::<MI, C::From>::of_form(conversion.from(), self.from.read()?)?;
+        let map = Map::<D, C::From>::of_form(conversion.from(), self.from.read()?)?;
         Some(Box::new(map.convert(conversion)))
     }
 }
