@@ -224,12 +224,23 @@ impl Root {
         terms: Terms,
         function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
     ) -> Result<R, AskError> {
-        let mut turns = turns.into_iter();
-        let Some(first) = turns.next() else {
-            return self.run_at(&self.0.place, terms, function);
-        };
-        let lease = turns.fold(self.0.place.lease.and(first), |lease, turn| lease.and(turn));
-        self.run_at(&self.child_place(lease)?, terms, function)
+        match self.place_under(turns)? {
+            None => self.run_at(&self.0.place, terms, function),
+            Some(place) => self.run_at(&place, terms, function),
+        }
+    }
+
+    /// Where a function stands that runs under these turns; `None` if there are none: here.
+    #[inline]
+    fn place_under(
+        &self,
+        turns: impl IntoIterator<Item = Turn>,
+    ) -> Result<Option<Place>, AskError> {
+        let mut lease: Option<Lease> = None;
+        for turn in turns {
+            lease = Some(lease.as_ref().unwrap_or(&self.0.place.lease).and(turn));
+        }
+        lease.map(|lease| self.child_place(lease)).transpose()
     }
 
     fn run_at<R>(

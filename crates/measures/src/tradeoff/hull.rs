@@ -42,8 +42,10 @@ pub(crate) fn atoms<T: Coordinate + Default>(corners: &[Corner<T>], one: T) -> V
 pub(crate) fn value_at(corners: &[Corner], x: &RBig) -> Option<RBig> {
     let after = corners.partition_point(|corner| corner.x <= *x);
     let left = corners.get(after.checked_sub(1)?)?;
-    let Some(right) = corners.get(after) else {
-        return Some(left.y.clone());
+    let right = match corners.get(after) {
+        // Nothing to divide at a corner, which is where curves are mostly compared.
+        Some(right) if left.x != *x => right,
+        _ => return Some(left.y.clone()),
     };
     let share = (x - &left.x) / (&right.x - &left.x);
     Some(&left.y + (&right.y - &left.y) * share)
@@ -56,9 +58,9 @@ pub(crate) fn nowhere_below(upper: &[Corner], lower: &[Corner], start: &RBig) ->
         .chain(lower)
         .map(|corner| &corner.x)
         .filter(|x| *x >= start);
-    corners
-        .chain([start])
-        .all(|x| value_at(upper, x) >= value_at(lower, x))
+    let mut all = corners.chain([start]);
+    // A curve that is compared with itself, as a loss with the budget that it was taken from, takes no arithmetic.
+    upper == lower || all.all(|x| value_at(upper, x) >= value_at(lower, x))
 }
 
 /// A line `y = height − slope·x`.
