@@ -71,6 +71,7 @@ mod chain;
 mod claims;
 mod concurrent;
 mod coverage;
+mod decisions;
 mod error;
 mod ever;
 mod explore;
@@ -85,6 +86,7 @@ mod printed;
 mod profile;
 mod progress;
 mod renyi;
+mod replay;
 mod report;
 mod rerun;
 mod shown;
@@ -94,7 +96,7 @@ mod truncated;
 mod weigh;
 
 pub use attack::{Attack, Play};
-pub use audit::{Audit, MAX_ROUNDS, audit};
+pub use audit::{Audit, audit};
 pub use claims::{Claim, Finding, Verdict};
 pub use concurrent::{DEFAULT_TURNS, Part};
 pub use coverage::{Coverage, Merged};
@@ -106,6 +108,7 @@ pub use measurement::{
     Audited, AuditedAs, MeasurementAudit, audit_measurement, audit_measurement_at,
 };
 pub use profile::{DirectedProfile, Direction, Piece};
+pub use replay::MAX_ROUNDS;
 pub use report::{Report, Stats};
 pub use statistical::{Evidence, Sampling};
 pub use system::{History, Input, System, player};

@@ -2,15 +2,15 @@
 //! else made it: only another run with the same coins and queries can tell.
 
 use queryable::{
-    AskError, Exchange, Root,
+    Exchange, Root,
     coins::{Branch, Script},
 };
 
 use crate::{
+    decisions::end,
     error::AuditError,
-    explore::end,
     limits::{Limits, Meter},
-    system::{Input, Seat, System},
+    system::{Build, Input, Seat},
     weigh,
 };
 
@@ -36,7 +36,7 @@ pub(crate) struct Reruns<Q, A> {
     count: usize,
 }
 
-impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
+impl<Q: Clone, A: Clone + PartialEq> Reruns<Q, A> {
     pub(crate) fn new(count: usize) -> Self {
         Self {
             paths: Vec::new(),
@@ -50,7 +50,8 @@ impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
         &mut self,
         meter: &mut Meter<'_>,
         number: u64,
-        path: impl FnOnce() -> Path<Q, A>,
+        history: &[Exchange<Q, A>],
+        branches: &[Branch],
     ) -> Result<(), AuditError> {
         if self.count == 0 || !number.is_multiple_of(self.every) {
             return Ok(());
@@ -69,7 +70,10 @@ impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
                 return Ok(());
             }
         }
-        let path = path();
+        let path = Path {
+            history: history.to_vec(),
+            branches: branches.to_vec(),
+        };
         meter.take(path.weight())?;
         self.paths.push(path);
         Ok(())
@@ -77,17 +81,13 @@ impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
 
     /// Makes the runs again, the last one first: so the distance to the first time takes many values, and something that
     /// changes periodically cannot fit them all. Says how many were made.
-    pub(crate) fn compare<S, B>(
+    pub(crate) fn compare(
         self,
-        build: &B,
+        build: &Build<'_, Q, A>,
         input: Input,
         limits: &Limits,
         meter: &mut Meter<'_>,
-    ) -> Result<usize, AuditError>
-    where
-        S: System<Query = Q, Answer = A>,
-        B: Fn(Input, &Root) -> Result<S, AskError>,
-    {
+    ) -> Result<usize, AuditError> {
         let again = self.paths.iter().rev().cycle().take(self.count);
         for path in again {
             rerun(path, build, input, limits)?;
@@ -101,16 +101,12 @@ impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
     }
 }
 
-fn rerun<S, B>(
-    path: &Path<S::Query, S::Answer>,
-    build: &B,
+fn rerun<Q: Clone, A: PartialEq>(
+    path: &Path<Q, A>,
+    build: &Build<'_, Q, A>,
     input: Input,
     limits: &Limits,
-) -> Result<(), AuditError>
-where
-    S: System<Query: Clone, Answer: PartialEq>,
-    B: Fn(Input, &Root) -> Result<S, AskError>,
-{
+) -> Result<(), AuditError> {
     let mut script = limits.applied(Script::replay(path.branches.clone()));
     let mut seat = Seat::take(build, input, &Root::scripted(&script));
     for (round, Exchange { query, answer }) in path.history.iter().enumerate() {

@@ -80,7 +80,7 @@ mod tests {
         explore::{Offer, Tree, explore},
         limits::{Limits, Memory},
         progress::Progress,
-        system::Input,
+        system::{Built, Input},
     };
     use queryable::{
         Exchange, Root, Scope,
@@ -134,9 +134,8 @@ mod tests {
             let masses = shares.masses.clone();
             let missing = shares.missing.clone();
             let shares = Shares { masses, missing };
-            root.spawn(machine(move |(), scope: &mut Scope<'_>| {
-                Ok(scope.draw(&shares)? % 2)
-            }))
+            let machine = machine(move |(), scope: &mut Scope<'_>| Ok(scope.draw(&shares)? % 2));
+            Ok(Box::new(root.spawn(machine)?) as Built<'_, _, _>)
         };
         let offer = |history: &[Exchange<(), usize>]| Offer {
             part: 0,
