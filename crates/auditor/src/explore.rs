@@ -152,15 +152,11 @@ where
         match explorer.decisions.advance(&mut script)? {
             Some(fresh) => fresh_from = fresh,
             None => {
-                let Explorer {
-                    mut tree,
-                    decisions: Decisions { mut meter, .. },
-                    reruns,
-                    ..
-                } = explorer;
-                tree.reruns = reruns.compare(build, input, limits, &mut meter)?;
+                let meter = &mut explorer.decisions.meter;
+                let reruns = explorer.reruns.compare(build, input, limits, meter)?;
                 meter.settle()?;
-                return Ok(tree);
+                explorer.tree.reruns = reruns;
+                return Ok(explorer.tree);
             }
         }
     }

@@ -74,7 +74,7 @@ impl Settings {
         };
         let memory = Memory::new(self.limits.memory);
         let all = self.replay(build, &offer, &memory, &progress)?;
-        let coverage = Coverage::new(&all.graph, all.cut_off, all.reruns, None);
+        let coverage = Coverage::new(all.graph.outline(), all.cut_off, all.reruns, None);
         Ok(Report::new(all.graph, all.runs, coverage, &progress))
     }
 
@@ -101,7 +101,7 @@ impl Settings {
             let offer = |history: &[_]| in_any_order(parts, history);
             let all = self.replay(&numbered, &offer, &memory, &progress)?;
             let graph = all.graph.map_queries(|(_, query)| query);
-            let coverage = Coverage::new(&graph, all.cut_off, all.reruns, None);
+            let coverage = Coverage::new(graph.outline(), all.cut_off, all.reruns, None);
             return Ok(Report::new(graph, all.runs, coverage, &progress));
         }
         let offer = |history: &[_]| in_order(parts, history);
@@ -127,7 +127,7 @@ impl Settings {
             parts: parts.len(),
             turns: self.turns,
         };
-        let coverage = Coverage::new(&graph, ordered.cut_off, reruns, Some(merged));
+        let coverage = Coverage::new(graph.outline(), ordered.cut_off, reruns, Some(merged));
         Ok(Report::new(graph, runs, coverage, &progress))
     }
 

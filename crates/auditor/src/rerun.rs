@@ -22,9 +22,7 @@ pub(crate) struct Path<Q, A> {
 
 impl<Q, A> Path<Q, A> {
     fn weight(&self) -> usize {
-        let branch = |branch: &Branch| size_of::<Branch>() + weigh::long_branch(branch);
-        self.history.len() * size_of::<Exchange<Q, A>>()
-            + self.branches.iter().map(branch).sum::<usize>()
+        self.history.len() * size_of::<Exchange<Q, A>>() + weigh::branches(&self.branches)
     }
 }
 
@@ -82,22 +80,24 @@ impl<Q: Clone, A: Clone + PartialEq> Reruns<Q, A> {
     /// Makes the runs again, the last one first: so the distance to the first time takes many values, and something that
     /// changes periodically cannot fit them all. Says how many were made.
     pub(crate) fn compare(
-        self,
+        &self,
         build: &Build<'_, Q, A>,
         input: Input,
         limits: &Limits,
         meter: &mut Meter<'_>,
     ) -> Result<usize, AuditError> {
-        let again = self.paths.iter().rev().cycle().take(self.count);
-        for path in again {
+        if self.paths.is_empty() {
+            return Ok(0);
+        }
+        let last = self.paths.len() - 1;
+        for number in 0..self.count {
+            let path = &self.paths[last - number % self.paths.len()];
             rerun(path, build, input, limits)?;
         }
-        let weight = self.paths.iter().map(Path::weight).sum();
-        meter.give_back(weight);
-        Ok(match self.paths.is_empty() {
-            true => 0,
-            false => self.count,
-        })
+        for path in &self.paths {
+            meter.give_back(path.weight());
+        }
+        Ok(self.count)
     }
 }
 

@@ -49,6 +49,12 @@ pub(crate) fn long_branch(branch: &Branch) -> usize {
     long_probability(&branch.probability) + long_probability(&branch.missing)
 }
 
+/// These draws, with what their probabilities hold.
+pub(crate) fn branches(branches: &[Branch]) -> usize {
+    let branch = |branch: &Branch| size_of::<Branch>() + long_branch(branch);
+    branches.iter().map(branch).sum()
+}
+
 #[inline]
 fn long_probability(probability: &Probability) -> usize {
     match probability.words() {
