@@ -185,7 +185,8 @@ pub(crate) fn contained<T>(call: impl FnOnce() -> T) -> Option<T> {
     returned
 }
 
-/// Not generic: what catches a panic is long.
+/// Not generic: what catches a panic is long. Inlined where it is optimised: a run asks often.
+#[inline]
 fn contain(call: &mut dyn FnMut()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
         queryable::discard(panic);
