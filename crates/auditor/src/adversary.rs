@@ -62,7 +62,7 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
     /// The adversary that looks one answer ahead: it asks what would tell the most if it were the last query, and stops
     /// where nothing does. Never better than [`attack`](Self::attack), and often as good.
     pub fn greedy_attack(&self, factor: &Factor, direction: Direction) -> Attack<Q, A> {
-        let plan = Plan::greedy(&self.graph, factor, direction);
+        let plan = Plan::greedy(self.graph.outline(), factor, direction);
         crate::attack::described(&self.graph, &plan, factor, direction)
     }
 }

@@ -74,7 +74,7 @@ impl<A: Ord> Answers<A> {
 pub(crate) fn join<A: Ord>(
     [zero, one]: [Answers<A>; 2],
     round: usize,
-    mut place: impl FnMut([Option<usize>; 2]) -> usize,
+    place: &mut dyn FnMut([Option<usize>; 2]) -> usize,
 ) -> Result<Vec<Entry<A>>, AuditError> {
     let (mut zero, one) = (zero.into_list(), one.into_list());
     // Nearly always: then one list does for both.

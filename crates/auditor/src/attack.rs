@@ -8,6 +8,8 @@ use crate::{
     explore::Heard,
     factor::Factor,
     graph::Graph,
+    links::{Links, Outline},
+    masses::Masses,
     profile::Direction,
     shown::{bound, is_short},
 };
@@ -64,16 +66,18 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The plan that makes the most of `worth`, additive over answers; stops where asking on gains nothing.
-    pub(crate) fn best<Q, A, V: Ord + Clone>(
-        graph: &Graph<Q, A>,
+    pub(crate) fn best<V: Ord + Clone>(
+        nodes: &dyn Links,
         worth: impl Fn(usize) -> V,
         add: impl Fn(V, &V) -> V,
     ) -> (Self, V) {
-        let mut values: Vec<V> = (0..graph.nodes.len()).map(&worth).collect();
-        let mut asks = vec![None; graph.nodes.len()];
-        for at in (0..graph.nodes.len()).rev() {
-            for (number, edge) in graph.nodes[at].edges.iter().enumerate() {
-                let mut answers = edge.to.iter().map(|(_, child)| &values[*child]);
+        let mut values: Vec<V> = (0..nodes.count()).map(&worth).collect();
+        let mut asks = vec![None; nodes.count()];
+        let mut children = Vec::new();
+        for at in (0..nodes.count()).rev() {
+            for number in 0..nodes.edges(at) {
+                nodes.children(at, number, &mut children);
+                let mut answers = children.iter().map(|child| &values[*child]);
                 let Some(first) = answers.next() else {
                     continue;
                 };
@@ -91,7 +95,7 @@ impl Plan {
     pub(crate) fn play<Q: Clone, A: Clone>(
         &self,
         graph: &Graph<Q, A>,
-        accept: &impl Fn(usize) -> bool,
+        accept: &dyn Fn(usize) -> bool,
     ) -> Play<Q, A> {
         self.play_at(graph, 0, accept)
     }
@@ -100,7 +104,7 @@ impl Plan {
         &self,
         graph: &Graph<Q, A>,
         at: usize,
-        accept: &impl Fn(usize) -> bool,
+        accept: &dyn Fn(usize) -> bool,
     ) -> Play<Q, A> {
         let Some(number) = self.asks[at] else {
             return Play::Stop {
@@ -121,36 +125,43 @@ impl Plan {
 }
 
 /// `y − t·x` of a history, times both denominators.
-fn excess<Q, A>(graph: &Graph<Q, A>, factor: &Factor, over: usize, at: usize) -> IBig {
+fn excess(masses: &Masses, factor: &Factor, over: usize, at: usize) -> IBig {
     let t = factor.as_rational();
-    let [y, x] = [over, 1 - over].map(|input| graph.masses.count(at, input));
+    let [y, x] = [over, 1 - over].map(|input| masses.count(at, input));
     IBig::from(y * t.denominator()) - IBig::from(x) * t.numerator()
 }
 
 /// The same, or nothing if it is negative: what a history is worth to an adversary that stops there.
-fn worth<Q, A>(graph: &Graph<Q, A>, factor: &Factor, over: usize, at: usize) -> UBig {
-    UBig::try_from(excess(graph, factor, over, at)).unwrap_or(UBig::ZERO)
+fn worth(masses: &Masses, factor: &Factor, over: usize, at: usize) -> UBig {
+    UBig::try_from(excess(masses, factor, over, at)).unwrap_or(UBig::ZERO)
 }
 
 impl Plan {
     /// The plan that looks one answer ahead.
-    pub(crate) fn greedy<Q, A>(graph: &Graph<Q, A>, factor: &Factor, direction: Direction) -> Self {
-        let over = direction.over();
+    pub(crate) fn greedy(graph: Outline<'_>, factor: &Factor, direction: Direction) -> Self {
+        let (nodes, over) = (graph.nodes, direction.over());
+        let mut children = Vec::new();
         let best = |at: usize| {
-            let tells = |edge: &crate::graph::Edge<Q, A>| {
-                let answers = edge
-                    .to
+            let tells = |number: usize| {
+                nodes.children(at, number, &mut children);
+                let answers = children
                     .iter()
-                    .map(|(_, child)| worth(graph, factor, over, *child));
+                    .map(|child| worth(graph.masses, factor, over, *child));
                 answers.fold(UBig::ZERO, |sum, part| sum + part)
             };
-            let asked = graph.nodes[at].edges.iter().map(tells).enumerate();
+            let asked = (0..nodes.edges(at)).map(tells).enumerate();
             let (number, _) = asked.max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))?;
             Some(number)
         };
         Self {
-            asks: (0..graph.nodes.len()).map(best).collect(),
+            asks: (0..nodes.count()).map(best).collect(),
         }
+    }
+
+    /// The plan with the largest `y − t·x` over what was enumerated.
+    fn of_largest_excess(graph: Outline<'_>, factor: &Factor, direction: Direction) -> Self {
+        let worth = |at| worth(graph.masses, factor, direction.over(), at);
+        Self::best(graph.nodes, worth, |sum, part| sum + part).0
     }
 }
 
@@ -160,8 +171,7 @@ pub(crate) fn best_attack<Q: Clone, A: Clone>(
     factor: &Factor,
     direction: Direction,
 ) -> Attack<Q, A> {
-    let worth = |at| worth(graph, factor, direction.over(), at);
-    let (plan, _) = Plan::best(graph, worth, |sum, part| sum + part);
+    let plan = Plan::of_largest_excess(graph.outline(), factor, direction);
     described(graph, &plan, factor, direction)
 }
 
@@ -173,8 +183,20 @@ pub(crate) fn described<Q: Clone, A: Clone>(
     direction: Direction,
 ) -> Attack<Q, A> {
     let over = direction.over();
-    let play = plan.play(graph, &|at| excess(graph, factor, over, at) > IBig::ZERO);
-    let (p0, p1) = play.accepted();
+    let accept = |at| excess(&graph.masses, factor, over, at) > IBig::ZERO;
+    let play = plan.play(graph, &accept);
+    let claim = claim(graph.outline(), play.accepted(), factor, direction);
+    Attack { claim, play }
+}
+
+/// What an adversary shows that accepts with these probabilities.
+fn claim(
+    graph: Outline<'_>,
+    (p0, p1): (RBig, RBig),
+    factor: &Factor,
+    direction: Direction,
+) -> String {
+    let over = direction.over();
     let [y, x] = match direction {
         Direction::ZeroOverOne => [&p0, &p1],
         Direction::OneOverZero => [&p1, &p0],
@@ -196,12 +218,11 @@ pub(crate) fn described<Q: Clone, A: Clone>(
         true => "every ε".into(),
         false => format!("e^ε = {}", bound(factor.as_rational(), Round::Down)),
     };
-    let claim = format!(
+    format!(
         "accepts with probability {} on input {over} and {} on input {}: δ ≥ {} at {at}",
         said(y, Round::Down),
         said(&x, Round::Up),
         1 - over,
         bound(&delta, Round::Down),
-    );
-    Attack { claim, play }
+    )
 }

@@ -10,7 +10,7 @@ use std::{cmp::Ordering, ops::AddAssign};
 use dashu_int::UBig;
 use exact::convex::{Coordinate, Corner, upper_hull};
 
-use crate::graph::{Counts, Graph};
+use crate::{links::Outline, masses::Counts};
 
 /// Non-negative integers that the chain is computed with.
 pub(crate) trait Count: Coordinate + Default + for<'a> AddAssign<&'a Self> {}
@@ -80,7 +80,7 @@ fn in_order<T: Ord>(one: Vec<T>, other: Vec<T>) -> impl Iterator<Item = T> {
 }
 
 /// The corners of the chain of the whole system: `y` is the mass under input `over`, `x` under the other input.
-pub(crate) fn corners<Q, A>(graph: &Graph<Q, A>, over: usize) -> Vec<Corner<UBig>> {
+pub(crate) fn corners(graph: Outline<'_>, over: usize) -> Vec<Corner<UBig>> {
     match &graph.masses.counts {
         Counts::Small(counts) => root_chain(graph, counts, over)
             .corners()
@@ -91,38 +91,46 @@ pub(crate) fn corners<Q, A>(graph: &Graph<Q, A>, over: usize) -> Vec<Corner<UBig
     }
 }
 
-fn root_chain<Q, A, N: Count>(graph: &Graph<Q, A>, counts: &[[N; 2]], over: usize) -> Chain<N> {
-    let mut chains: Vec<Chain<N>> = vec![Chain(vec![]); graph.nodes.len()];
-    let children = |at: usize| graph.nodes[at].edges.iter().flat_map(|edge| &edge.to);
+fn root_chain<N: Count>(graph: Outline<'_>, counts: &[[N; 2]], over: usize) -> Chain<N> {
+    let nodes = graph.nodes;
+    let mut chains: Vec<Chain<N>> = vec![Chain(vec![]); nodes.count()];
     // One view: accept it or not. A view that is impossible under the first input is never worth accepting.
     let view = |at: usize| {
         let [x, y] = [&counts[at][1 - over], &counts[at][over]];
         (*y != N::default()).then(|| Corner::new(x.clone(), y.clone()))
     };
-    let is_leaf = |at: usize| graph.nodes[at].edges.is_empty();
+    let is_leaf = |at: usize| nodes.edges(at) == 0;
+    let mut children = Vec::new();
     // Who asks for a chain last is the parent of the least number; only merged histories have several.
     let first_parent = graph.merged.then(|| {
-        let mut first_parent = vec![0; graph.nodes.len()];
-        for at in (0..graph.nodes.len()).rev() {
-            children(at).for_each(|(_, child)| first_parent[*child] = at);
+        let mut first_parent = vec![0; nodes.count()];
+        for at in (0..nodes.count()).rev() {
+            for edge in 0..nodes.edges(at) {
+                nodes.children(at, edge, &mut children);
+                children.iter().for_each(|child| first_parent[*child] = at);
+            }
         }
         first_parent
     });
     let is_last =
         |at: usize, child: usize| first_parent.as_ref().is_none_or(|first| first[child] == at);
-    for at in (0..graph.nodes.len()).rev() {
-        let asked = graph.nodes[at].edges.iter().map(|edge| {
-            let mut steps = Vec::with_capacity(edge.to.len());
-            for (_, child) in &edge.to {
+    let mut asked_for = Vec::new();
+    for at in (0..nodes.count()).rev() {
+        asked_for.clear();
+        let asked = (0..nodes.edges(at)).map(|edge| {
+            nodes.children(at, edge, &mut children);
+            let mut steps = Vec::with_capacity(children.len());
+            for child in &children {
                 match is_leaf(*child) {
                     true => steps.extend(view(*child)),
                     false => steps.extend_from_slice(&chains[*child].0),
                 }
             }
+            asked_for.extend_from_slice(&children);
             Chain::sum(steps)
         });
         chains[at] = asked.reduce(Chain::hull).unwrap_or_default();
-        for (_, child) in children(at).filter(|(_, child)| is_last(at, *child)) {
+        for child in asked_for.iter().filter(|child| is_last(at, **child)) {
             chains[*child] = Chain(vec![]);
         }
     }

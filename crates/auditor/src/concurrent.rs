@@ -7,13 +7,14 @@ use crate::explore::Offer;
 /// One of several parts that are asked concurrently: how often, and what, given its own history.
 pub struct Part<Q, A> {
     depth: usize,
-    offer: Box<Offers<Q, A>>,
+    offer: Box<Offers<'static, Q, A>>,
 }
 
 /// How often the two parts of a pair take turns when their independence is checked, unless said otherwise.
 pub const DEFAULT_TURNS: usize = 4;
 
-type Offers<Q, A> = dyn Fn(&[Exchange<Q, A>]) -> Vec<Q> + Sync;
+/// What can be asked after a history.
+pub(crate) type Offers<'a, Q, A> = dyn Fn(&[Exchange<Q, A>]) -> Vec<Q> + Sync + 'a;
 
 impl<Q, A> Part<Q, A> {
     /// A part that is asked at most `depth` times; `offer` says what, given the history of this part alone.

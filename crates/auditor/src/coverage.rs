@@ -5,7 +5,7 @@ use std::fmt;
 use dashu_ratio::RBig;
 use exact::Round;
 
-use crate::{graph::Graph, shown::shown};
+use crate::{links::Outline, shown::shown};
 
 /// What a verdict is about: it says nothing beyond this.
 ///
@@ -59,22 +59,27 @@ pub struct Merged {
 }
 
 impl Coverage {
-    pub(crate) fn new<Q, A>(
-        graph: &Graph<Q, A>,
+    pub(crate) fn new(
+        graph: Outline<'_>,
         cut_off: bool,
         reruns: usize,
         merged: Option<Merged>,
     ) -> Self {
-        let mut depths = vec![0; graph.nodes.len()];
+        let nodes = graph.nodes;
+        let mut depths = vec![0; nodes.count()];
         let mut offered = [usize::MAX, 0];
         let mut depth = 0;
-        for (at, node) in graph.nodes.iter().enumerate() {
+        let mut children = Vec::new();
+        for at in 0..nodes.count() {
             depth = depth.max(depths[at]);
-            for (_, child) in node.edges.iter().flat_map(|edge| &edge.to) {
-                depths[*child] = depths[*child].max(depths[at] + 1);
+            let count = nodes.edges(at);
+            for edge in 0..count {
+                nodes.children(at, edge, &mut children);
+                for child in &children {
+                    depths[*child] = depths[*child].max(depths[at] + 1);
+                }
             }
-            if !node.edges.is_empty() {
-                let count = node.edges.len();
+            if count > 0 {
                 offered = [offered[0].min(count), offered[1].max(count)];
             }
         }

@@ -46,7 +46,7 @@ impl<Q: Clone, A: Clone> Report<Q, A> {
             true => self.graph.masses.of(at, input.index()),
             false => RBig::ZERO,
         };
-        let (plan, probability) = Plan::best(&self.graph, worth, |sum, part| sum + part);
+        let (plan, probability) = Plan::best(&self.graph.nodes, worth, |sum, part| sum + part);
         let play: Play<Q, A> = plan.play(&self.graph, &|at| happened[at]);
         let claim = format!(
             "it happens with probability {} on input {}",

@@ -5,19 +5,17 @@
 //! masses of the leaves are kept: the probability of a history is the sum over its continuations under any one way to go
 //! on.
 
-use queryable::{
-    AskError, Exchange, Root,
-    coins::{Branch, Script},
-};
+use queryable::{AskError, Exchange, Root, coins::Script};
 
 use crate::{
     answers::Answers,
+    decisions::{Ask, Decisions, Missing},
     error::AuditError,
-    limits::{Limits, Memory, Meter},
+    limits::{Limits, Memory},
     mass::Mass,
     progress::Progress,
-    rerun::{Path, Reruns},
-    system::{History, Input, Seat, System},
+    rerun::Reruns,
+    system::{Build, Input, Seat},
     weigh,
 };
 
@@ -78,95 +76,66 @@ pub(crate) struct Tree<Q, A> {
 }
 
 impl<Q, A> Tree<Q, A> {
+    /// The empty history.
+    pub(crate) fn new() -> Self {
+        Self {
+            nodes: vec![Node::empty()],
+            missing: Mass::ZERO,
+            runs: 0,
+            reruns: 0,
+            cut_off: false,
+        }
+    }
+
     fn add_node(&mut self) -> usize {
         self.nodes.push(Node::empty());
         self.nodes.len() - 1
     }
 }
 
-/// A query on the current path.
-struct Ask {
-    node: usize,
-    choice: usize,
-    /// How many coins were drawn before it.
-    coins_before: usize,
-    child: usize,
-}
-
-/// What is known of a draw on the current path, besides its branching.
-struct Draw {
-    visited: Mass,
-    /// The probability of getting to this draw.
-    reached: Mass,
-}
-
-impl Draw {
-    /// Besides itself: the branch, in a list with room for as many again.
-    fn weight(&self, branch: &Branch) -> usize {
-        let long = self.reached.heap() + self.visited.heap() + weigh::long_branch(branch);
-        size_of::<Self>() + 2 * size_of::<Branch>() + long
+impl<Q, A> Missing for Tree<Q, A> {
+    fn missing(&mut self, ask: Option<Ask>) -> &mut Mass {
+        match ask {
+            Some(ask) => &mut self.nodes[ask.node].edges[ask.choice].missing[0],
+            None => &mut self.missing,
+        }
     }
 }
 
-/// Ends a run: all its draws, unless something is wrong with them.
-pub(crate) fn end(script: &mut Script) -> Result<Vec<Branch>, AuditError> {
-    script.end().map_err(|why| match script.overdrawn() {
-        Some(limit) => AuditError::TooManyDraws { limit },
-        None => AuditError::Script(why),
-    })
-}
+/// Says what is offered after a history.
+pub(crate) type Next<'a, Q, A> = dyn Fn(&[Exchange<Q, A>]) -> Offer<Q> + Sync + 'a;
 
-struct Explorer<'a, B, O, Q, A> {
-    build: &'a B,
-    offer: &'a O,
+struct Explorer<'a, 's, Q, A> {
+    build: &'a Build<'s, Q, A>,
+    offer: &'a Next<'a, Q, A>,
     input: Input,
-    meter: Meter<'a>,
     tree: Tree<Q, A>,
-    asks: Vec<Ask>,
+    decisions: Decisions<'a>,
     /// What was asked and answered in the last run.
     history: Vec<Exchange<Q, A>>,
-    branches: Vec<Branch>,
-    draws: Vec<Draw>,
-    /// Whether the last of these draws has a new choice in the next run.
-    diverted: bool,
     reruns: Reruns<Q, A>,
 }
 
 /// Enumerates every run on `input`. `offer` says what is asked after a history.
-pub(crate) fn explore<S, B, O>(
-    build: &B,
-    offer: &O,
+pub(crate) fn explore<Q, A>(
+    build: &Build<'_, Q, A>,
+    offer: &Next<'_, Q, A>,
     input: Input,
     limits: &Limits,
     memory: &Memory,
     progress: &Progress,
-) -> Result<Tree<S::Query, S::Answer>, AuditError>
+) -> Result<Tree<Q, A>, AuditError>
 where
-    S: System,
-    S::Query: Clone + PartialEq,
-    S::Answer: Clone + Ord,
-    B: Fn(Input, &Root) -> Result<S, AskError>,
-    O: Fn(&History<S>) -> Offer<S::Query>,
+    Q: Clone + PartialEq,
+    A: Clone + Ord,
 {
-    let mut tree = Tree {
-        nodes: Vec::new(),
-        missing: Mass::ZERO,
-        runs: 0,
-        reruns: 0,
-        cut_off: false,
-    };
-    tree.add_node();
     let mut explorer = Explorer {
         build,
         offer,
         input,
-        meter: Meter::new(memory),
-        tree,
-        asks: Vec::new(),
+        tree: Tree::new(),
+        decisions: Decisions::new(memory),
         history: Vec::new(),
-        branches: Vec::new(),
-        draws: Vec::new(),
-        diverted: false,
         reruns: Reruns::new(limits.reruns),
     };
     let mut script = limits.applied(Script::new(Vec::new()));
@@ -180,30 +149,23 @@ where
         if explorer.tree.runs.is_multiple_of(COUNTED) {
             progress.count(COUNTED);
         }
-        match explorer.advance(&mut script)? {
+        match explorer.decisions.advance(&mut script)? {
             Some(fresh) => fresh_from = fresh,
             None => {
-                let Explorer {
-                    mut tree,
-                    mut meter,
-                    reruns,
-                    ..
-                } = explorer;
-                tree.reruns = reruns.compare(build, input, limits, &mut meter)?;
+                let meter = &mut explorer.decisions.meter;
+                let reruns = explorer.reruns.compare(build, input, limits, meter)?;
                 meter.settle()?;
-                return Ok(tree);
+                explorer.tree.reruns = reruns;
+                return Ok(explorer.tree);
             }
         }
     }
 }
 
-impl<S, B, O, Q, A> Explorer<'_, B, O, Q, A>
+impl<Q, A> Explorer<'_, '_, Q, A>
 where
-    S: System<Query = Q, Answer = A>,
     Q: Clone + PartialEq,
     A: Clone + Ord,
-    B: Fn(Input, &Root) -> Result<S, AskError>,
-    O: Fn(&[Exchange<Q, A>]) -> Offer<Q>,
 {
     /// One run. The asks before number `fresh_from` must be answered as they were in the last run.
     fn run(&mut self, script: &mut Script, fresh_from: usize) -> Result<(), AuditError> {
@@ -218,35 +180,35 @@ where
             let round = self.history.len();
             let node = match round {
                 0 => 0,
-                _ => self.asks[round - 1].child,
+                _ => self.decisions.asks[round - 1].child,
             };
-            if round == self.asks.len() {
-                if !self.expand(node)? {
+            if round == self.decisions.asks.len() {
+                let choices = self.expand(node)?;
+                if choices == 0 {
                     break node;
                 }
-                self.asks.push(Ask {
-                    node,
-                    choice: 0,
-                    coins_before: script.drawn(),
-                    child: 0,
-                });
+                self.decisions.ask_first(node, choices, script);
             }
-            let choice = self.asks[round].choice;
+            let choice = self.decisions.asks[round].choice;
             let edge = &self.tree.nodes[node].edges[choice];
             let query = edge.query.clone();
             let answer = seat.ask(query.clone());
-            self.asks[round].child = match edge.to.get(&answer, round)? {
+            self.decisions.asks[round].child = match edge.to.get(&answer, round)? {
                 Some(child) => child,
                 None => self.add_child(node, choice, answer.clone())?,
             };
             self.history.push(Exchange { query, answer });
         };
         seat.leave()?;
-        let mass = self.take_in(end(script)?)?;
+        let mass = self.decisions.take_in(script, &mut self.tree)?;
         // Kept in the tree or the graph, and once more while counts are made of it.
         let leaf = &mut self.tree.nodes[leaf].mass;
-        weigh::add(&mut self.meter, 2, leaf, &mass)?;
-        self.keep_path()?;
+        weigh::add(&mut self.decisions.meter, 2, leaf, &mass)?;
+        let Decisions {
+            meter, branches, ..
+        } = &mut self.decisions;
+        self.reruns
+            .offer(meter, self.tree.runs, &self.history, branches)?;
         self.tree.runs += 1;
         Ok(())
     }
@@ -261,21 +223,13 @@ where
         let to = &mut self.tree.nodes[node].edges[choice].to;
         let weight = weigh::node::<Q, A>() + weigh::answer::<A>();
         to.insert(answer, child);
-        self.meter.take(weight)?;
+        self.decisions.meter.take(weight)?;
         Ok(child)
     }
 
-    fn keep_path(&mut self) -> Result<(), AuditError> {
-        let (history, branches) = (&self.history, &self.branches);
-        self.reruns.offer(&mut self.meter, self.tree.runs, || Path {
-            history: history.clone(),
-            branches: branches.clone(),
-        })
-    }
-
-    /// Finds out what is offered after the current history; says whether anything is. It is asked for twice, because
+    /// Finds out what is offered after the current history; says how many queries. It is asked for twice, because
     /// the other input may never come here.
-    fn expand(&mut self, node: usize) -> Result<bool, AuditError> {
+    fn expand(&mut self, node: usize) -> Result<usize, AuditError> {
         if !self.tree.nodes[node].expanded {
             let history = &self.history;
             let offer = (self.offer)(history);
@@ -284,108 +238,21 @@ where
                 return Err(AuditError::OffersChanged { round });
             }
             self.tree.cut_off |= offer.queries.is_empty() && offer.cut_off;
-            self.meter
+            self.decisions
+                .meter
                 .take(offer.queries.len().saturating_mul(weigh::edge::<Q, A>()))?;
             let this = &mut self.tree.nodes[node];
             this.expanded = true;
             this.part = offer.part;
-            let edge = |query| Edge {
-                query,
-                to: Answers::new(),
-                missing: [Mass::ZERO, Mass::ZERO],
-            };
-            this.edges = offer.queries.into_iter().map(edge).collect();
-        }
-        Ok(!self.tree.nodes[node].edges.is_empty())
-    }
-
-    /// Takes in what a run drew past the replayed prefix; returns the probability of the run.
-    fn take_in(&mut self, branches: Vec<Branch>) -> Result<Mass, AuditError> {
-        let known = self.draws.len();
-        self.branches = branches;
-        if std::mem::take(&mut self.diverted) {
-            // Only now is the probability of the new choice known.
-            let branch = &self.branches[known - 1];
-            self.meter.take(weigh::long_branch(branch))?;
-            let probability = Mass::from(&branch.probability);
-            let visited = &mut self.draws[known - 1].visited;
-            weigh::add(&mut self.meter, 1, visited, &probability)?;
-        }
-        for at in known..self.branches.len() {
-            let reached = self.through(at);
-            let branch = &self.branches[at];
-            if !branch.missing.is_zero() {
-                let place = match self.asks.iter().rev().find(|ask| ask.coins_before <= at) {
-                    Some(ask) => &mut self.tree.nodes[ask.node].edges[ask.choice].missing[0],
-                    None => &mut self.tree.missing,
-                };
-                // Kept in the tree or the graph, and in two sums over what comes after.
-                let missing = reached.times(&branch.missing);
-                weigh::add(&mut self.meter, 3, place, &missing)?;
-            }
-            let visited = Mass::from(&branch.probability);
-            let draw = Draw { visited, reached };
-            self.meter.take(draw.weight(branch))?;
-            self.draws.push(draw);
-        }
-        Ok(self.through(self.branches.len()))
-    }
-
-    /// The probability of the first `count` outcomes of the current path.
-    fn through(&self, count: usize) -> Mass {
-        match count {
-            0 => Mass::ONE,
-            _ => {
-                let probability = &self.branches[count - 1].probability;
-                self.draws[count - 1].reached.times(probability)
+            this.edges.reserve_exact(offer.queries.len());
+            for query in offer.queries {
+                this.edges.push(Edge {
+                    query,
+                    to: Answers::new(),
+                    missing: [Mass::ZERO, Mass::ZERO],
+                });
             }
         }
-    }
-
-    /// Goes back to the last decision that can be taken otherwise, and sets the script to it: the first ask whose answer
-    /// may be new. `None` when all runs have been made.
-    fn advance(&mut self, script: &mut Script) -> Result<Option<usize>, AuditError> {
-        loop {
-            let asked_at = self.asks.last().map_or(0, |ask| ask.coins_before);
-            if self.branches.len() > asked_at {
-                let last = self.branches.last();
-                if let Some((last, next)) = last.and_then(|last| Some((last, last.next?))) {
-                    self.meter.give_back(weigh::long_branch(last));
-                    self.diverted = true;
-                    script.rewind(std::mem::take(&mut self.branches), next);
-                    return Ok(Some(self.asks.len().saturating_sub(1)));
-                }
-                self.check_sum()?;
-                if let (Some(branch), Some(draw)) = (self.branches.pop(), self.draws.pop()) {
-                    self.meter.give_back(draw.weight(&branch));
-                }
-                continue;
-            }
-            let Some(ask) = self.asks.last_mut() else {
-                return Ok(None);
-            };
-            if ask.choice + 1 < self.tree.nodes[ask.node].edges.len() {
-                ask.choice += 1;
-                let last = self.branches.last().map_or(0, |last| last.choice);
-                script.rewind(std::mem::take(&mut self.branches), last);
-                return Ok(Some(self.asks.len() - 1));
-            }
-            self.asks.pop();
-        }
-    }
-
-    fn check_sum(&self) -> Result<(), AuditError> {
-        let (Some(branch), Some(draw)) = (self.branches.last(), self.draws.last()) else {
-            return Ok(());
-        };
-        let mut sum = draw.visited.clone();
-        sum.add(&Mass::from(&branch.missing));
-        if !sum.is_one() {
-            return Err(AuditError::NotNormalized {
-                draw: self.branches.len() - 1,
-                sum: sum.to_rational(),
-            });
-        }
-        Ok(())
+        Ok(self.tree.nodes[node].edges.len())
     }
 }

@@ -7,7 +7,7 @@
 use crate::{
     answers::{self, Answers},
     error::AuditError,
-    explore::{Edge as HalfEdge, Node as HalfNode, Tree},
+    explore::{Node as HalfNode, Tree},
     graph::{Edge, Graph, Node},
     limits::Memory,
     mass::Mass,
@@ -15,15 +15,14 @@ use crate::{
 };
 
 pub(crate) fn join<Q: PartialEq, A: Ord>(
-    trees: [Tree<Q, A>; 2],
+    [zero, one]: [Tree<Q, A>; 2],
     memory: &Memory,
 ) -> Result<Graph<Q, A>, AuditError> {
-    let built = [0, 1].map(|input| trees[input].missing.to_rational());
-    let [zero, one] = trees.map(|tree| tree.nodes);
-    let (nodes, leaves) = join_nodes(zero, one)?;
-    let mut graph = Graph::with_leaves(nodes, leaves, memory)?;
-    for (missing, built) in graph.missing.iter_mut().zip(built) {
-        *missing += built;
+    let built = [zero.missing, one.missing];
+    let (nodes, leaves) = join_nodes(zero.nodes, one.nodes)?;
+    let mut graph = Graph::with_leaves(nodes, &leaves, memory)?;
+    for (missing, built) in graph.missing.iter_mut().zip(&built) {
+        *missing += built.to_rational();
     }
     Ok(graph)
 }
@@ -94,13 +93,13 @@ impl Origins {
         one: HalfNode<Q, A>,
         depth: usize,
     ) -> Result<Whole<Q, A>, AuditError> {
-        let same = |(zero, one): (&HalfEdge<Q, A>, &HalfEdge<Q, A>)| zero.query == one.query;
-        if zero.edges.len() != one.edges.len() || !zero.edges.iter().zip(&one.edges).all(same) {
+        let same = |at: usize| zero.edges[at].query == one.edges[at].query;
+        if zero.edges.len() != one.edges.len() || !(0..one.edges.len()).all(same) {
             return Err(AuditError::OffersChanged { round: depth });
         }
         let edges = zero.edges.into_iter().zip(one.edges).map(|(zero, one)| {
             let to = [zero.to, one.to];
-            let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
+            let to = answers::join(to, depth, &mut |at| self.place(at, depth + 1))?;
             let ([missing, _], [other, _]) = (zero.missing, one.missing);
             Ok(Edge {
                 query: zero.query,
@@ -123,23 +122,24 @@ impl Origins {
         input: Input,
         depth: usize,
     ) -> Result<Whole<Q, A>, AuditError> {
-        let edges = half.edges.into_iter().map(|edge| {
+        let mut edges = Vec::with_capacity(half.edges.len());
+        for edge in half.edges {
             let mut to = [edge.to, Answers::new()];
             let mut missing = edge.missing;
             if input == Input::One {
                 to.reverse();
                 missing.reverse();
             }
-            let to = answers::join(to, depth, |at| self.place(at, depth + 1))?;
-            Ok(Edge {
+            let to = answers::join(to, depth, &mut |at| self.place(at, depth + 1))?;
+            edges.push(Edge {
                 query: edge.query,
                 to,
                 missing,
-            })
-        });
+            });
+        }
         let node = Node {
             part: half.part,
-            edges: edges.collect::<Result<_, AuditError>>()?,
+            edges,
         };
         let mut masses = [half.mass, Mass::ZERO];
         if input == Input::One {

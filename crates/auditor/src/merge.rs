@@ -290,7 +290,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Walk<'_, Q, A> {
             memory.take(long as u128)?;
             leaves[number] = masses;
         }
-        let mut graph = Graph::with_leaves(nodes, leaves, memory)?;
+        let mut graph = Graph::with_leaves(nodes, &leaves, memory)?;
         graph.merged = true;
         Ok(graph)
     }

@@ -14,6 +14,7 @@ use crate::{
     error::AuditError,
     factor::{Enclosure, ln},
     graph::Graph,
+    links::Outline,
     profile::Direction,
 };
 
@@ -37,8 +38,8 @@ impl Moment {
 const MAX_BITS: usize = 1 << 24;
 
 /// The largest `Σ y^α·x^(1−α)` over adversaries, exactly; `None` for infinity.
-pub(crate) fn power_sum<Q, A>(
-    graph: &Graph<Q, A>,
+pub(crate) fn power_sum(
+    graph: Outline<'_>,
     order: u32,
     direction: Direction,
 ) -> Result<Option<RBig>, AuditError> {
@@ -64,15 +65,15 @@ pub(crate) fn power_sum<Q, A>(
             (false, false) => Moment::Finite(&y * (&y / x).pow(order as isize - 1)),
         }
     };
-    Ok(match Plan::best(graph, worth, Moment::plus).1 {
+    Ok(match Plan::best(graph.nodes, worth, Moment::plus).1 {
         Moment::Finite(value) => Some(value),
         Moment::Infinite => None,
     })
 }
 
 /// The largest Rényi divergence over adversaries.
-pub(crate) fn divergence<Q: Clone, A: Clone>(
-    graph: &Graph<Q, A>,
+pub(crate) fn divergence(
+    graph: Outline<'_>,
     order: &Exact,
     direction: Direction,
 ) -> Result<Enclosure<Exact>, AuditError> {
@@ -97,7 +98,7 @@ pub(crate) fn attack<Q: Clone, A: Clone>(
 ) -> Result<Attack<Q, A>, AuditError> {
     graph.demand_everything("a Rényi divergence")?;
     let (over, above_one) = (direction.over(), above_one(order)?);
-    let (plan, sum) = best_plan(graph, &above_one, direction, Round::Down);
+    let (plan, sum) = best_plan(graph.outline(), &above_one, direction, Round::Down);
     let log = sum.max(Exact::ONE).ln(Round::Down).unwrap_or(Exact::ZERO);
     let claim = format!(
         "the views of this adversary have a divergence of at least {} of order {order}, input {over} over input {}",
@@ -119,8 +120,8 @@ fn above_one(order: &Exact) -> Result<Exact, AuditError> {
 }
 
 /// The adversary with the largest power sum, with all sums rounded in one direction.
-fn best_plan<Q, A>(
-    graph: &Graph<Q, A>,
+fn best_plan(
+    graph: Outline<'_>,
     above_one: &Exact,
     direction: Direction,
     round: Round,
@@ -131,7 +132,7 @@ fn best_plan<Q, A>(
         power(&y, &x, above_one, round)
     };
     // Stopping early never has a larger power sum, so only rounding could make it look better, by too little to matter.
-    Plan::best(graph, worth, |sum, part| (sum + part).rounded(round))
+    Plan::best(graph.nodes, worth, |sum, part| (sum + part).rounded(round))
 }
 
 /// `y·(y/x)^(α−1)`.

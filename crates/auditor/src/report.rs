@@ -12,6 +12,7 @@ use crate::{
     error::AuditError,
     factor::{Enclosure, Factor},
     graph::Graph,
+    links::Outline,
     profile::{DirectedProfile, Direction},
     progress::Progress,
     renyi,
@@ -36,6 +37,19 @@ pub struct Report<Q, A> {
     coverage: Coverage,
 }
 
+fn profiles(graph: Outline<'_>) -> [DirectedProfile; 2] {
+    let profile = |over: usize| {
+        let missing = (graph.missing[1 - over].clone(), graph.missing[over].clone());
+        DirectedProfile::new(corners(graph, over), &graph.masses.denominator, missing)
+    };
+    let zero = profile(0);
+    let one = match graph.is_truncated() {
+        true => profile(1),
+        false => zero.reflected(),
+    };
+    [zero, one]
+}
+
 impl<Q, A> Report<Q, A> {
     pub(crate) fn new(
         graph: Graph<Q, A>,
@@ -43,15 +57,7 @@ impl<Q, A> Report<Q, A> {
         coverage: Coverage,
         progress: &Progress,
     ) -> Self {
-        let profile = |over: usize| {
-            let missing = (graph.missing[1 - over].clone(), graph.missing[over].clone());
-            DirectedProfile::new(corners(&graph, over), &graph.masses.denominator, missing)
-        };
-        let zero = profile(0);
-        let one = match graph.is_truncated() {
-            true => profile(1),
-            false => zero.reflected(),
-        };
+        let profiles = profiles(graph.outline());
         let stats = Stats {
             histories: graph.nodes.len(),
             runs,
@@ -59,7 +65,7 @@ impl<Q, A> Report<Q, A> {
         };
         Self {
             graph,
-            profiles: [zero, one],
+            profiles,
             stats,
             coverage,
         }
@@ -117,7 +123,7 @@ impl<Q, A> Report<Q, A> {
         Q: Clone,
         A: Clone,
     {
-        renyi::divergence(&self.graph, order, direction)
+        renyi::divergence(self.graph.outline(), order, direction)
     }
 
     /// The adversary that attains the lower bound of [`renyi`](Self::renyi).
@@ -149,7 +155,7 @@ impl<Q, A> Report<Q, A> {
                 expected: "at least 2",
             });
         }
-        renyi::power_sum(&self.graph, order, direction)
+        renyi::power_sum(self.graph.outline(), order, direction)
     }
 
     /// The adversary that attains δ at this `e^ε` in this direction (of what was enumerated).

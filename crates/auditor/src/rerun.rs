@@ -2,15 +2,15 @@
 //! else made it: only another run with the same coins and queries can tell.
 
 use queryable::{
-    AskError, Exchange, Root,
+    Exchange, Root,
     coins::{Branch, Script},
 };
 
 use crate::{
+    decisions::end,
     error::AuditError,
-    explore::end,
     limits::{Limits, Meter},
-    system::{Input, Seat, System},
+    system::{Build, Input, Seat},
     weigh,
 };
 
@@ -22,9 +22,7 @@ pub(crate) struct Path<Q, A> {
 
 impl<Q, A> Path<Q, A> {
     fn weight(&self) -> usize {
-        let branch = |branch: &Branch| size_of::<Branch>() + weigh::long_branch(branch);
-        self.history.len() * size_of::<Exchange<Q, A>>()
-            + self.branches.iter().map(branch).sum::<usize>()
+        self.history.len() * size_of::<Exchange<Q, A>>() + weigh::branches(&self.branches)
     }
 }
 
@@ -36,7 +34,7 @@ pub(crate) struct Reruns<Q, A> {
     count: usize,
 }
 
-impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
+impl<Q: Clone, A: Clone + PartialEq> Reruns<Q, A> {
     pub(crate) fn new(count: usize) -> Self {
         Self {
             paths: Vec::new(),
@@ -50,7 +48,8 @@ impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
         &mut self,
         meter: &mut Meter<'_>,
         number: u64,
-        path: impl FnOnce() -> Path<Q, A>,
+        history: &[Exchange<Q, A>],
+        branches: &[Branch],
     ) -> Result<(), AuditError> {
         if self.count == 0 || !number.is_multiple_of(self.every) {
             return Ok(());
@@ -69,7 +68,10 @@ impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
                 return Ok(());
             }
         }
-        let path = path();
+        let path = Path {
+            history: history.to_vec(),
+            branches: branches.to_vec(),
+        };
         meter.take(path.weight())?;
         self.paths.push(path);
         Ok(())
@@ -77,40 +79,34 @@ impl<Q: Clone, A: PartialEq> Reruns<Q, A> {
 
     /// Makes the runs again, the last one first: so the distance to the first time takes many values, and something that
     /// changes periodically cannot fit them all. Says how many were made.
-    pub(crate) fn compare<S, B>(
-        self,
-        build: &B,
+    pub(crate) fn compare(
+        &self,
+        build: &Build<'_, Q, A>,
         input: Input,
         limits: &Limits,
         meter: &mut Meter<'_>,
-    ) -> Result<usize, AuditError>
-    where
-        S: System<Query = Q, Answer = A>,
-        B: Fn(Input, &Root) -> Result<S, AskError>,
-    {
-        let again = self.paths.iter().rev().cycle().take(self.count);
-        for path in again {
+    ) -> Result<usize, AuditError> {
+        if self.paths.is_empty() {
+            return Ok(0);
+        }
+        let last = self.paths.len() - 1;
+        for number in 0..self.count {
+            let path = &self.paths[last - number % self.paths.len()];
             rerun(path, build, input, limits)?;
         }
-        let weight = self.paths.iter().map(Path::weight).sum();
-        meter.give_back(weight);
-        Ok(match self.paths.is_empty() {
-            true => 0,
-            false => self.count,
-        })
+        for path in &self.paths {
+            meter.give_back(path.weight());
+        }
+        Ok(self.count)
     }
 }
 
-fn rerun<S, B>(
-    path: &Path<S::Query, S::Answer>,
-    build: &B,
+fn rerun<Q: Clone, A: PartialEq>(
+    path: &Path<Q, A>,
+    build: &Build<'_, Q, A>,
     input: Input,
     limits: &Limits,
-) -> Result<(), AuditError>
-where
-    S: System<Query: Clone, Answer: PartialEq>,
-    B: Fn(Input, &Root) -> Result<S, AskError>,
-{
+) -> Result<(), AuditError> {
     let mut script = limits.applied(Script::replay(path.branches.clone()));
     let mut seat = Seat::take(build, input, &Root::scripted(&script));
     for (round, Exchange { query, answer }) in path.history.iter().enumerate() {

@@ -120,20 +120,24 @@ impl<F: FnMut(Q) -> Result<A, AskError>, Q, A> System for Player<F, Q, A> {
     }
 }
 
+/// A system whose type is of no matter: what is done with it is compiled once for what is asked and answered, not once
+/// for every system.
+pub(crate) type Built<'a, Q, A> = Box<dyn System<Query = Q, Answer = A> + 'a>;
+
+/// What makes it of an input.
+pub(crate) type Build<'a, Q, A> =
+    dyn Fn(Input, &Root) -> Result<Built<'a, Q, A>, AskError> + Sync + 'a;
+
 /// A system under replay. One that could not be built, or that panicked, answers with that error from then on: the
 /// analyst would notice.
-pub(crate) struct Seat<S> {
-    system: Result<S, AskError>,
+pub(crate) struct Seat<'a, Q, A> {
+    system: Result<Built<'a, Q, A>, AskError>,
     /// Whether a destructor panicked.
     wrecked: bool,
 }
 
-impl<S: System> Seat<S> {
-    pub(crate) fn take(
-        build: &impl Fn(Input, &Root) -> Result<S, AskError>,
-        input: Input,
-        root: &Root,
-    ) -> Self {
+impl<'a, Q, A> Seat<'a, Q, A> {
+    pub(crate) fn take(build: &Build<'a, Q, A>, input: Input, root: &Root) -> Self {
         let system = contained(|| build(input, root)).unwrap_or(Err(AskError::Panicked));
         Self {
             system,
@@ -141,8 +145,11 @@ impl<S: System> Seat<S> {
         }
     }
 
-    pub(crate) fn ask(&mut self, query: S::Query) -> Result<S::Answer, AskError> {
-        let system = self.system.as_mut().map_err(|error| error.clone())?;
+    pub(crate) fn ask(&mut self, query: Q) -> Result<A, AskError> {
+        let system = match &mut self.system {
+            Ok(system) => system,
+            Err(error) => return Err(error.clone()),
+        };
         contained(|| system.ask(query)).unwrap_or_else(|| {
             self.clear(AskError::Panicked);
             Err(AskError::Panicked)
@@ -157,9 +164,7 @@ impl<S: System> Seat<S> {
             false => Ok(()),
         }
     }
-}
 
-impl<S> Seat<S> {
     fn clear(&mut self, from_now_on: AskError) {
         if let Ok(system) = std::mem::replace(&mut self.system, Err(from_now_on)) {
             self.wrecked |= contained(|| drop(system)).is_none();
@@ -167,7 +172,7 @@ impl<S> Seat<S> {
     }
 }
 
-impl<S> Drop for Seat<S> {
+impl<Q, A> Drop for Seat<'_, Q, A> {
     fn drop(&mut self) {
         self.clear(AskError::Halted);
     }
@@ -175,7 +180,15 @@ impl<S> Drop for Seat<S> {
 
 /// What the call returns, unless it panics.
 pub(crate) fn contained<T>(call: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(call))
-        .map_err(queryable::discard)
-        .ok()
+    let (mut call, mut returned) = (Some(call), None);
+    contain(&mut || returned = call.take().map(|call| call()));
+    returned
+}
+
+/// Not generic: what catches a panic is long. Inlined where it is optimised: a run asks often.
+#[inline]
+fn contain(call: &mut dyn FnMut()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
+        queryable::discard(panic);
+    }
 }

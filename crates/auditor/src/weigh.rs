@@ -49,6 +49,12 @@ pub(crate) fn long_branch(branch: &Branch) -> usize {
     long_probability(&branch.probability) + long_probability(&branch.missing)
 }
 
+/// These draws, with what their probabilities hold.
+pub(crate) fn branches(branches: &[Branch]) -> usize {
+    let branch = |branch: &Branch| size_of::<Branch>() + long_branch(branch);
+    branches.iter().map(branch).sum()
+}
+
 #[inline]
 fn long_probability(probability: &Probability) -> usize {
     match probability.words() {
@@ -80,7 +86,7 @@ mod tests {
         explore::{Offer, Tree, explore},
         limits::{Limits, Memory},
         progress::Progress,
-        system::Input,
+        system::{Built, Input},
     };
     use queryable::{
         Exchange, Root, Scope,
@@ -134,9 +140,8 @@ mod tests {
             let masses = shares.masses.clone();
             let missing = shares.missing.clone();
             let shares = Shares { masses, missing };
-            root.spawn(machine(move |(), scope: &mut Scope<'_>| {
-                Ok(scope.draw(&shares)? % 2)
-            }))
+            let machine = machine(move |(), scope: &mut Scope<'_>| Ok(scope.draw(&shares)? % 2));
+            Ok(Box::new(root.spawn(machine)?) as Built<'_, _, _>)
         };
         let offer = |history: &[Exchange<(), usize>]| Offer {
             part: 0,
