@@ -186,8 +186,9 @@ fn examples_are_written_as_a_user_of_the_facade_writes_them() {
 #[test]
 fn every_file_of_tests_is_run() {
     let mut found = 0;
-    for crate_ in std::fs::read_dir(repository().join("crates")).unwrap() {
-        let folder = crate_.unwrap().path();
+    let crates = std::fs::read_dir(repository().join("crates")).unwrap();
+    let crates = crates.map(|entry| entry.unwrap().path());
+    for folder in crates.chain([repository()]) {
         let Ok(main) = std::fs::read_to_string(folder.join("tests/main.rs")) else {
             continue;
         };

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::Problem;
+use super::Problem;
 
 /// A column of numbers from a file. Says which line is wrong, and how.
 pub fn numbers(file: &Path, column: &str) -> Result<Vec<f64>, Problem> {

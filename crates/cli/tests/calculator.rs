@@ -1,8 +1,6 @@
 //! Every answer and exit code of the calculator.
 
-mod common;
-
-use common::{folder, run, run_in};
+use crate::common::{folder, run, run_in};
 use serde_json::Value;
 
 fn json(arguments: &[&str]) -> Value {

@@ -1,11 +1,9 @@
-//! `docs/custodian.md` shows what the command really answers. `UPDATE=1 cargo test -p odometry-cli --test custodian` writes it anew.
-
-mod common;
+//! `docs/custodian.md` shows what the command really answers. `UPDATE=1 cargo test -p odometry-cli --test main custodian::` writes it anew.
 
 use std::path::Path;
 
-use common::program::month;
-use common::{folder, run_in};
+use crate::common::program::month;
+use crate::common::{folder, run_in};
 
 /// Words as a shell would split them: quotes keep spaces.
 fn words(line: &str) -> Vec<String> {

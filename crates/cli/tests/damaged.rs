@@ -1,12 +1,10 @@
 //! Ledgers that cannot be trusted: the exit code is 4, and the record is named.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::program::month;
-use common::{Ran, folder, run_in};
+use crate::common::program::month;
+use crate::common::{Ran, folder, run_in};
 use odometry::ledger::chain::Walk;
 use odometry::ledger::frame::{Kind, Unchained};
 use odometry::ledger::{Embedded, Store, Untouched};

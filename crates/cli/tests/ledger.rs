@@ -1,12 +1,10 @@
 //! Every command on a ledger: what it answers, with which exit code, and that looking changes nothing.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::program::{self, HOSTILE, many_kinds, month};
-use common::{Ran, folder, run_in, run_with};
+use crate::common::program::{self, HOSTILE, many_kinds, month};
+use crate::common::{Ran, folder, run_in, run_with};
 use odometry::ledger::Ledger;
 use serde_json::Value;
 
@@ -355,7 +353,7 @@ fn budgets_are_changed_with_a_reason() {
     ] {
         assert_eq!(on(&folder, arguments).code, code, "{arguments:?}");
     }
-    let kinds = common::folder("budget-kinds");
+    let kinds = crate::common::folder("budget-kinds");
     many_kinds(&kinds.join("year.redb"));
     for account in ["advanced", "no limit", "mine"] {
         let ran = on(&kinds, &["budget", account, "(2, 1e-6)", "--reason", "x"]);

@@ -1,12 +1,10 @@
 //! The page: well-formed, complete, and nothing in it but what it should run.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::program::{HOSTILE, hostile, many_kinds, month};
-use common::{folder, run_in};
+use crate::common::program::{HOSTILE, hostile, many_kinds, month};
+use crate::common::{folder, run_in};
 
 fn page(folder: &Path) -> String {
     let _ = fs::remove_file(folder.join("page.html"));

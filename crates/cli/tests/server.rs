@@ -2,21 +2,17 @@
 //! loudly, and `ODOMETRY_REQUIRE_POSTGRES` demands one.
 #![cfg(unix)]
 
-mod common;
-#[path = "../../ledger/tests/server/mod.rs"]
-mod server;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use common::program::{count, people};
-use common::{folder, run_in};
+use crate::common::program::{count, people};
+use crate::common::{folder, run_in};
+use crate::postgres::server;
 use odometry::ledger::Ledger;
 use odometry::prelude::*;
 use serde_json::Value;
-use server::server;
 
 type People = Session<Records<u32>, Basic<PureDp>>;
 

@@ -1,11 +1,9 @@
 //! Colours are for terminals, and for whoever forces them; a pipe gets plain text.
 
-mod common;
-
 use std::process::{Command, Stdio};
 
-use common::program::{hostile, month};
-use common::{folder, run_with};
+use crate::common::program::{hostile, month};
+use crate::common::{folder, run_with};
 
 const ESCAPE: char = '\u{1b}';
 

@@ -1,11 +1,9 @@
 //! Whoever opens paths, chooses keys and tries again: nothing they do gives a budget back or makes a ledger unreadable.
 
-mod common;
-
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use common::{Disk, begun};
+use crate::common::{Disk, begun};
 use ledger::{Embedded, Ledger, LedgerError};
 use measures::{Basic, PrivacyMap, PureDp};
 use odometer::journal::{DurableKey, JournalError, Key};

@@ -1,10 +1,8 @@
 //! Another budget for an account, with a reason.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{Disk, begun};
+use crate::common::{Disk, begun};
 use ledger::{Embedded, Ledger, LedgerReader, WrittenDown};
 use measures::adaptive::{WhitehouseFilter, WhitehouseOdometer};
 use measures::{ApproxDp, Basic, EpsilonDelta, PrivacyMap, PureDp};

@@ -1,10 +1,8 @@
 //! The chain: golden files read back, every flipped bit and every missing record is located, an older copy is noticed.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::{Disk, begun, memory::Memory};
+use crate::common::{Disk, begun, memory::Memory};
 use ledger::{
     Log, Store, StoreError,
     anchor::{self, AnchorError},
@@ -56,7 +54,7 @@ fn kept(version: u16) -> (Vec<u8>, Vec<Receipt>, String) {
     (file, read, shown.trim_end().into())
 }
 
-/// To write the golden file of a new version: `GOLDEN=write cargo test -p odometry-ledger --test chain`. Those of old
+/// To write the golden file of a new version: `GOLDEN=write cargo test -p odometry-ledger --test main chain::`. Those of old
 /// versions stay.
 #[test]
 fn golden_files_read_back() {
@@ -213,7 +211,7 @@ fn another_version_is_named() {
 fn an_index_that_lies_is_noticed() {
     let disk = Disk::default();
     let store = begun(&disk);
-    let head = common::head(&store);
+    let head = crate::common::head(&store);
     let mut walk = Walk::after(&head);
     let keyed = walk.seal(Unchained::new(Kind::Event, b"key", b"first").unwrap());
     store.append(&[keyed]).unwrap();
@@ -222,7 +220,7 @@ fn an_index_that_lies_is_noticed() {
     let again = walk.seal(Unchained::new(Kind::Event, b"key", b"second").unwrap());
     let refused = store.append(&[other, again]).unwrap_err();
     assert!(matches!(refused, StoreError::NotWritten(_)), "{refused}");
-    assert_eq!(common::head(&store).seq, 1);
+    assert_eq!(crate::common::head(&store).seq, 1);
     assert_eq!(store.find(b"key"), Ok(Some(1)));
     assert_eq!(store.find(b"kez"), Ok(None));
 }

@@ -1,11 +1,9 @@
 //! What is believed when a ledger is opened: checkpoints that an anchor covers, and no others. How often anchors are written, and
 //! how much a ledger can be made to grow.
 
-mod common;
-
 use std::{fs, ops::ControlFlow, path::PathBuf};
 
-use common::{Disk, begun};
+use crate::common::{Disk, begun};
 use ledger::frame::{Kind, Unchained};
 use ledger::{Embedded, Ledger, LedgerError, LedgerOptions, LedgerReader, Log, anchor};
 use measures::{Basic, PrivacyMap, PureDp};

@@ -1,9 +1,7 @@
 //! Crashes at every moment: whatever ran is in the ledger, whatever is in the ledger is a whole chain of what was staged, in
 //! order. The same harness finds planted mistakes.
 
-mod common;
-
-use common::{Disk, Fault, begun, bodies, crashes, head};
+use crate::common::{Disk, Fault, begun, bodies, crashes, head};
 use ledger::{
     Log,
     frame::{Kind, Unchained},

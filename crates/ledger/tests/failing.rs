@@ -1,11 +1,9 @@
 //! Disks that fail: an error or a full disk at every call. Nothing runs that is not in the ledger, everybody is told, and the
 //! ledger can be opened again.
 
-mod common;
-
 use std::io::ErrorKind;
 
-use common::{Disk, Fault, begun, bodies, crashes_since, head};
+use crate::common::{Disk, Fault, begun, bodies, crashes_since, head};
 use ledger::{
     CommitError, Log,
     frame::{Kind, Unchained},

@@ -2,8 +2,6 @@
 //!
 //! The child is this program, called again. `ODOMETRY_KILLS=10000` for long runs.
 
-mod common;
-
 use std::{
     env, fs,
     io::{self, BufRead as _, BufReader, Write as _},
@@ -12,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use common::{Dice, head};
+use crate::common::{Dice, head};
 use ledger::{
     Embedded, Log,
     frame::{Kind, Unchained},
@@ -48,7 +46,7 @@ fn child() {
 fn start(path: &Path, wrong: bool) -> Child {
     let mut command = Command::new(env::current_exe().unwrap());
     command
-        .args(["--exact", "child", "--nocapture"])
+        .args(["--exact", "killed::child", "--nocapture"])
         .env(CHILD, path);
     if wrong {
         command.env("CHARGE_AFTER_RUN", "1");

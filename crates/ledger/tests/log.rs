@@ -1,7 +1,5 @@
 //! Group commit: every ticket is answered, in whatever way the store behaves.
 
-mod common;
-
 use std::{
     sync::{
         Arc, Barrier, Mutex,
@@ -11,7 +9,7 @@ use std::{
     thread,
 };
 
-use common::{Disk, begun, bodies, head, memory::Memory};
+use crate::common::{Disk, begun, bodies, head, memory::Memory};
 use ledger::{
     Cause, CommitError, Log, StoreError,
     frame::{Kind, MAX_BODY, MAX_KEY, TooLong, Unchained},

@@ -1,8 +1,6 @@
 //! Partitions and halting filters on a ledger: crashes at every moment, and what every account is afterwards.
 
-mod common;
-
-use common::{Disk, begun, crashes};
+use crate::common::{Disk, begun, crashes};
 use ledger::{Embedded, Ledger};
 use measures::{Basic, PrivacyMap, PureDp};
 use odometer::{LaunchError, Measurement, Odometer, Partition, Records, Session, Transformation};

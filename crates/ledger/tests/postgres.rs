@@ -1,12 +1,10 @@
 //! The store on a real PostgreSQL server: what it refuses, who may do what, and what two processes see of one another.
 
-mod server;
-
+use crate::server::server;
 use ledger::{ConnectError, Ledger, LedgerError, LedgerReader};
 use odometry::odometer::journal::JournalError;
 use odometry::odometer::{LaunchError, OpenError};
 use odometry::prelude::*;
-use server::server;
 
 type Query = Measurement<Records<u32>, PureDp, u32>;
 
@@ -283,7 +281,7 @@ fn passwords_come_from_the_environment_or_a_pass_file() {
     let file = std::env::temp_dir().join(format!("odometry-pass-{}", std::process::id()));
     let log_in = |variable: &str, value: &str| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "child", "--nocapture"]);
+        command.args(["--exact", "postgres::child", "--nocapture"]);
         command.env("ODOMETRY_POSTGRES_LOGIN", server.over_tcp(server.port));
         command.env_remove("PGPASSWORD").env("HOME", "/nowhere");
         let said = command.env(variable, value).output().unwrap().stdout;
@@ -311,7 +309,7 @@ fn passwords_come_from_the_environment_or_a_pass_file() {
     std::fs::remove_file(&file).unwrap();
 }
 
-/// This program, where no server is installed: all tests pass, and say what they have skipped. Where one is demanded, they fail.
+/// These tests, where no server is installed: all pass, and say what they have skipped. Where one is demanded, they fail.
 #[test]
 fn without_a_server_tests_are_skipped_loudly_or_fail() {
     const NEEDING: [&str; 8] = [
@@ -328,10 +326,15 @@ fn without_a_server_tests_are_skipped_loudly_or_fail() {
     std::fs::create_dir_all(&nowhere).unwrap();
     let run = |demanded: bool| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        command.args(["--skip", "without_a_server", "--test-threads=1"]);
+        command.args([
+            "postgres::",
+            "--skip",
+            "without_a_server",
+            "--test-threads=1",
+        ]);
         command
             .env("PATH", &nowhere)
-            .env(server::INSTALLED, &nowhere);
+            .env(crate::server::INSTALLED, &nowhere);
         match demanded {
             true => command.env("ODOMETRY_REQUIRE_POSTGRES", "1"),
             false => command.env_remove("ODOMETRY_REQUIRE_POSTGRES"),

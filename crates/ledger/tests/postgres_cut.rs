@@ -1,8 +1,6 @@
 //! Connections that are cut at `COMMIT`, by somebody in between: before it is sent, after it was done, and while it is on its
 //! way. What is there succeeds; what is not there is written again, or was not charged and did not run.
 
-mod server;
-
 use std::{
     io::{Read as _, Write as _},
     net::{Shutdown, TcpListener, TcpStream},
@@ -14,6 +12,7 @@ use std::{
     thread,
 };
 
+use crate::server::{Server, server};
 use ledger::{
     Ledger, LedgerError, Postgres, Store, StoreError,
     frame::{Frame, Kind, Unchained},
@@ -21,7 +20,6 @@ use ledger::{
 use odometry::odometer::journal::{JournalError, Receipt};
 use odometry::odometer::{LaunchError, OpenError};
 use odometry::prelude::*;
-use server::{Server, server};
 
 /// What happens to the next `COMMIT`.
 enum Cut {

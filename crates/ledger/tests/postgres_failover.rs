@@ -1,8 +1,6 @@
 //! Failover to a real standby: with one that the server waits for, nothing that was acknowledged is lost, and the budget is spent to
 //! exactly zero; with one that it does not wait for, an anchor tells of the rollback.
 
-mod server;
-
 use std::{
     collections::HashSet,
     ops::ControlFlow,
@@ -11,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::server::{Server, server};
 use ledger::{
     Hazard, Ledger, LedgerError, LedgerOptions, LedgerReader, Postgres, WrittenDown,
     anchor::AnchorError,
@@ -18,7 +17,6 @@ use ledger::{
 use odometry::odometer::journal::{Receipt, Record};
 use odometry::odometer::{LaunchError, OpenError};
 use odometry::prelude::*;
-use server::{Server, server};
 
 const THREADS: usize = 4;
 /// A hundredth each.

@@ -3,8 +3,6 @@
 //!
 //! The children are this program, called again. The function of each launch says on standard output that it ran.
 
-mod server;
-
 use std::{
     collections::HashMap,
     env,
@@ -16,11 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::server::{Server, server};
 use ledger::{Ledger, LedgerReader, WrittenDown};
 use odometry::odometer::journal::Record;
 use odometry::odometer::{LaunchError, OpenError};
 use odometry::prelude::*;
-use server::{Server, server};
 
 const CHILD: &str = "ODOMETRY_POSTGRES_CHILD";
 const MISTAKE: &str = "ODOMETRY_POSTGRES_MISTAKE";
@@ -116,7 +114,7 @@ fn start(server: &Server, mistake: bool) -> Running {
     let children = (0..PROCESSES).map(|process| {
         let mut command = Command::new(env::current_exe().unwrap());
         command
-            .args(["--exact", "child", "--nocapture"])
+            .args(["--exact", "postgres_processes::child", "--nocapture"])
             .env(CHILD, server.address("writer"))
             .env("NAME", process.to_string());
         if mistake {

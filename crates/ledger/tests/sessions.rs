@@ -1,8 +1,6 @@
 //! Sessions on a ledger: crashes at every moment of a real program, with nested accounts, and what is left after them.
 
-mod common;
-
-use common::{Disk, begun, crashes};
+use crate::common::{Disk, begun, crashes};
 use ledger::{Embedded, Ledger};
 use measures::{Basic, PrivacyMap, PureDp};
 use odometer::{LaunchError, Measurement, Odometer, Records, Session};

@@ -1,10 +1,8 @@
 //! Races in the account tree, under every kind of schedule.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use measures::{ApproxZcdp, Basic, Loss, PrivacyMap};
 use odometer_model::{LaunchError, Measurement, Odometer};
 use queryable::{AskError, Queryable, Scope, machine};

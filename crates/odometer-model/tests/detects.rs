@@ -1,8 +1,6 @@
 //! The checker can fail: a filter whose check and charge are two steps, built from the same parts, is caught.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Admits what the advice says would fit. Between the advice and the launch, others launch.
 fn two_steps(atomic: bool) {

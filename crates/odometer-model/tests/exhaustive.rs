@@ -1,8 +1,6 @@
 //! Three threads on one account, in every schedule; and three levels, in as many as there is time for.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Three threads launch what fits twice; the test's own thread is the third.
 fn three_launches() {

@@ -1,10 +1,8 @@
 //! Launches that are written down before they run, under every kind of schedule: a disk that syncs in a thread of its own.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use measures::{ApproxZcdp, Basic, PrivacyMap, PureDp};
 use odometer_model::journal::{
     Books, Draft, Journal, JournalError, Memory, OpenedPlace, Opening, Past, Place, Record, Written,

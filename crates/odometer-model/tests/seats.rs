@@ -1,13 +1,11 @@
 //! Launches that are counted in seats, in many schedules: under the model, seats are opened after a few launches.
 
-mod common;
-
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
 
-use common::*;
+use crate::common::*;
 use measures::Loss as _;
 
 /// Two sessions and the top launch in a row, while somebody asks: exactly what fits is admitted, and no answer falls.

@@ -1,4 +1,4 @@
-//! All tests of this crate but for those that need a process of their own: one program, which is built once.
+//! All tests of this crate: one program, which is built once.
 
 mod common;
 
@@ -22,6 +22,7 @@ mod journal;
 mod links;
 mod messages;
 mod partitions;
+mod peers;
 mod plans;
 mod quotas;
 mod racing;

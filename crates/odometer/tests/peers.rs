@@ -1,11 +1,9 @@
 //! The defects that were found in other libraries by running them (`peers.md`), as tests that this one has none of them.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::*;
+use crate::common::*;
 use measures::{ApproxDp, ApproxZcdp, Basic, Epsilon, PrivacyMap, PureDp};
 use odometer::{LaunchError, Measurement, Odometer};
 use queryable::AskError;
@@ -121,10 +119,13 @@ fn a_panic_is_charged_and_breaks_nobody_else() {
 #[test]
 fn nobody_touches_the_panic_hook() {
     static SEEN: AtomicUsize = AtomicUsize::new(0);
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|info| {
+    let before = Arc::new(std::panic::take_hook());
+    let others = Arc::clone(&before);
+    std::panic::set_hook(Box::new(move |info| {
         if info.payload().downcast_ref::<&str>() == Some(&"of the hook test") {
             SEEN.fetch_add(1, Ordering::SeqCst);
+        } else {
+            others(info);
         }
     }));
     let session = filtered("1");
@@ -136,7 +137,7 @@ fn nobody_touches_the_panic_hook() {
             scope.spawn(|| (0..20).for_each(|_| drop(session.launch(&panics))));
         }
     });
-    std::panic::set_hook(before);
+    std::panic::set_hook(Box::new(move |info| before(info)));
     assert_eq!(SEEN.load(Ordering::SeqCst), 40);
 }
 

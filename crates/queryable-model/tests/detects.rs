@@ -1,10 +1,8 @@
 //! The checker can fail: mistakes that were planted in a machine are found, although steps catch panics.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{many_schedules, root};
+use crate::common::{many_schedules, root};
 use queryable_model::{Queryable, Scope, machine};
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,6 @@
 //! Machines of one launch that are asked at the same time: together they answer exactly as many messages as they may.
 
-mod common;
-
-use common::{adding, every_schedule, many_schedules, root};
+use crate::common::{adding, every_schedule, many_schedules, root};
 use queryable_model::AskError;
 use shuttle::thread;
 

@@ -1,10 +1,8 @@
 //! Asks, halts, panics, spawns and drops that race on shared handles: every answer is given once, nothing is lost.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Adder, Outcome, adding, every_schedule, many_schedules, root};
+use crate::common::{Adder, Outcome, adding, every_schedule, many_schedules, root};
 use queryable_model::coins::Uniform;
 use queryable_model::compose::{Numbered, Numbering, Routed};
 use queryable_model::{AskError, Machine, Queryable, Root, Scope, machine, translate};
@@ -272,7 +270,7 @@ fn functions_that_race_for_blocks_get_different_ones_and_skip_none() {
         drawn.dedup();
         assert_eq!(drawn.len(), count, "a block was given out twice");
         // At most three blocks of the last batch are left.
-        let first = draws(&common::root(), count as u64 + 3);
+        let first = draws(&crate::common::root(), count as u64 + 3);
         assert!(drawn.iter().all(|word| first.contains(word)));
     });
 }

@@ -1,10 +1,8 @@
 //! Turns that race with asks: once a newer turn was returned to anybody, the older child answers no ask that starts.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Adder, adding, every_schedule, many_schedules, root};
+use crate::common::{Adder, adding, every_schedule, many_schedules, root};
 use queryable_model::{AskError, Queryable, Root, Scope, Sequence, machine};
 use shuttle::sync::Barrier;
 use shuttle::sync::atomic::{AtomicBool, Ordering};

@@ -1,0 +1,4 @@
+//! All tests of this crate: one program, which is built once.
+
+mod commit;
+mod sittings;

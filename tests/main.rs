@@ -1,0 +1,7 @@
+//! All tests of the whole: one program, which is built once.
+
+mod dependencies;
+mod ledger;
+mod references;
+mod rooms;
+mod survey;
