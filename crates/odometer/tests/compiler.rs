@@ -1,9 +1,103 @@
 //! What the compiler says where a newcomer goes wrong: each message says what to write instead.
 //!
 //! The texts are the pinned toolchain's (`rust-toolchain.toml`): after a change of it, look at them and write them again with
-//! `TRYBUILD=overwrite cargo test -p odometry-odometer --test main compiler::`.
+//! `OVERWRITE=1 cargo test -p odometry-odometer --test main compiler::`.
+//!
+//! The programs are compiled against the library that these tests were built with. (`trybuild` would check the whole workspace again for them,
+//! which took as long as all other tests of this crate together.)
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compiler");
+
+/// Compiles a program against a build of the facade, as far as errors come from (no code is generated).
+fn compiled(program: &Path, facade: &Path) -> Output {
+    let metadata = env::temp_dir().join(format!("odometry-compiler-{}", std::process::id()));
+    let output = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .args([
+            "--edition=2024",
+            "--crate-type=bin",
+            "--emit=metadata",
+            "--color=never",
+        ])
+        .arg("--extern")
+        .arg(format!("odometry={}", facade.display()))
+        .arg("-L")
+        .arg(format!("dependency={}", facade.parent().unwrap().display()))
+        .arg("-o")
+        .arg(&metadata)
+        .arg(program)
+        .output()
+        .unwrap();
+    let _ = fs::remove_file(metadata);
+    output
+}
+
+/// The build of the facade that these tests were linked with, or one like it: the newest with which a right program compiles.
+fn facade() -> PathBuf {
+    let tests = env::current_exe().unwrap();
+    let is_facade = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libodometry-") && name.ends_with(".rlib")
+    };
+    let beside = fs::read_dir(tests.parent().unwrap()).unwrap();
+    let mut builds: Vec<PathBuf> = beside.map(|file| file.unwrap().path()).collect();
+    builds.retain(is_facade);
+    builds.sort_by_key(|build| fs::metadata(build).unwrap().modified().unwrap());
+    let right = Path::new(PROGRAMS).join("right.rs");
+    let compiles = |build: &PathBuf| compiled(&right, build).status.success();
+    builds
+        .into_iter()
+        .rev()
+        .find(compiles)
+        .expect("no build of the facade fits this compiler")
+}
+
+/// What it says, without the places: headlines, labels, notes and hints.
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let lines = text.lines().filter_map(|line| {
+        let start = line.trim_start_matches([' ', '|']);
+        let is_own = ["error", "note", "help", "= "]
+            .iter()
+            .any(|word| start.starts_with(word));
+        match line.rsplit_once('^') {
+            Some((_, label)) => Some(label.trim()),
+            None => is_own.then_some(start),
+        }
+    });
+    lines
+        .filter(|line| !line.is_empty())
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
 
 #[test]
 fn the_compiler_says_what_to_write() {
-    trybuild::TestCases::new().compile_fail("tests/compiler/*.rs");
+    let facade = facade();
+    let mut wrong = 0;
+    for file in fs::read_dir(PROGRAMS).unwrap() {
+        let program = file.unwrap().path();
+        if program.extension().is_none_or(|end| end != "rs") || program.ends_with("right.rs") {
+            continue;
+        }
+        let output = compiled(&program, &facade);
+        assert!(!output.status.success(), "{} compiles", program.display());
+        let (said, expected) = (said(&output), program.with_extension("stderr"));
+        if env::var_os("OVERWRITE").is_some() {
+            fs::write(&expected, &said).unwrap();
+        }
+        assert_eq!(
+            said,
+            fs::read_to_string(&expected).unwrap(),
+            "{}",
+            program.display()
+        );
+        wrong += 1;
+    }
+    assert_eq!(wrong, 4);
 }
