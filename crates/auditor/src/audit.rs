@@ -76,7 +76,7 @@ impl<B> Audit<B> {
     }
 
     /// Makes this many runs again per input, and compares ([`DEFAULT_RERUNS`](crate::DEFAULT_RERUNS) otherwise): how well
-    /// this finds randomness that does not come from the coins, [`Coverage::reruns`] says.
+    /// this finds randomness that does not come from the coins, [`Coverage::reruns`](crate::Coverage::reruns) says.
     ///
     /// ```
     /// use odometry::auditor::{Input, audit};
@@ -133,7 +133,7 @@ impl<B> Audit<B> {
     ///
     /// Offer every query that differs in effect: the result is the worst case over adversaries that ask what was
     /// offered. The offers must be a function of the history, in the same order each time: they are asked for more than
-    /// once and compared. Queries that cannot be compared, such as closures, can be offered by number: let a [`player`]
+    /// once and compared. Queries that cannot be compared, such as closures, can be offered by number: let a [`player`](crate::player)
     /// hold the list.
     ///
     /// # Errors
