@@ -6,8 +6,9 @@
 //! The programs are compiled against the library that these tests were built with. (`trybuild` would check the whole workspace again for them,
 //! which took as long as all other tests of this crate together.)
 
+use serde::Deserialize;
 use std::{
-    env, fs,
+    env, fs, iter,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -22,7 +23,8 @@ fn compiled(program: &Path, facade: &Path) -> Output {
             "--edition=2024",
             "--crate-type=bin",
             "--emit=metadata",
-            "--color=never",
+            "--error-format=json",
+            "--verbose",
         ])
         .arg("--extern")
         .arg(format!("odometry={}", facade.display()))
@@ -57,24 +59,37 @@ fn facade() -> PathBuf {
         .expect("no build of the facade fits this compiler")
 }
 
-/// What it says, without the places: headlines, labels, notes and hints. Where a name needs no path depends on what else is in the build (OpenDP has a
-/// `SymmetricDistance`, too), so where a bound stands is left out, and so are the prelude's paths.
+#[derive(Deserialize)]
+struct Message {
+    level: String,
+    message: String,
+    spans: Vec<Span>,
+    children: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    is_primary: bool,
+    label: Option<String>,
+}
+
+/// What it says in our words, a line each: headlines, labels and notes. The rest is the compiler's own, and depends on what else is in the build: where a
+/// bound stands, which types have a trait (OpenDP's too), where a name needs no path.
 fn said(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace("odometry::prelude::", "");
-    let lines = text.lines().filter_map(|line| {
-        let start = line.trim_start_matches([' ', '|']);
-        let is_own = ["error", "note", "help", "= "]
-            .iter()
-            .any(|word| start.starts_with(word))
-            && !start.starts_with("note: required by a bound");
-        match line.rsplit_once('^') {
-            Some((_, label)) => Some(label.trim()),
-            None => is_own.then_some(start),
-        }
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    let messages = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let ours = messages.filter(|message: &Message| !message.spans.is_empty());
+    let lines = ours.flat_map(|message| {
+        let labels = message.spans.into_iter().filter(|span| span.is_primary);
+        let labels = labels.filter_map(|span| span.label);
+        let notes = message.children.into_iter();
+        let notes = notes.filter(|child| child.level == "note" && child.spans.is_empty());
+        iter::once(format!("{}: {}", message.level, message.message))
+            .chain(labels.map(|label| format!("  here: {label}")))
+            .chain(notes.map(|child| format!("  note: {}", child.message)))
     });
     lines
-        .filter(|line| !line.is_empty())
-        .map(|line| format!("{line}\n"))
+        .map(|line| line.replace("odometry::prelude::", "") + "\n")
         .collect()
 }
 
