@@ -207,3 +207,56 @@ fn every_file_of_tests_is_run() {
     }
     assert!(found > 80, "{found} files of tests");
 }
+
+/// A table of a manifest; empty if there is none.
+fn table<'a>(manifest: &'a str, name: &str) -> &'a str {
+    let start = manifest.find(&format!("\n{name}\n"));
+    let rest = start.map_or("", |start| &manifest[start + 1..]);
+    rest.find("\n[").map_or(rest, |end| &rest[..end])
+}
+
+/// The files of a target, by their places from the crate: its own, and those of the modules it lists.
+fn of_target(main: &str, files: &[(String, String)]) -> Vec<(String, String)> {
+    let listed = |(_, text): &(String, String)| text.clone();
+    let main_text = files.iter().find(|(place, _)| place == main).map(listed);
+    let main_text = main_text.unwrap_or_else(|| panic!("{main}"));
+    let is_of_it = |place: &str| {
+        let module = place.trim_start_matches("src/");
+        let module = module.split(['/', '.']).next().unwrap();
+        place == main || main_text.contains(&format!("mod {module};"))
+    };
+    let files = files.iter().filter(|(place, _)| is_of_it(place));
+    files.cloned().collect()
+}
+
+/// Some targets are not built for tests, or their documentation is not, because they have none: what is written there would never run.
+#[test]
+fn targets_without_tests_have_none() {
+    let crates = std::fs::read_dir(repository().join("crates")).unwrap();
+    let crates = crates.map(|entry| entry.unwrap().path());
+    let mut found = 0;
+    for folder in crates.chain([repository()]) {
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        // What only compiles another crate again has no sources.
+        if !folder.join("src").is_dir() {
+            continue;
+        }
+        let mut files = Vec::new();
+        visit(&folder.join("src"), &folder, &mut files);
+        for (name, main) in [("[lib]", "src/lib.rs"), ("[[bin]]", "src/main.rs")] {
+            let table = table(&manifest, name);
+            let off = [
+                ("\ntest = false", "#[test]"),
+                ("\ndoctest = false", "/ ```"),
+                ("\ndoctest = false", "! ```"),
+            ];
+            for (_, what) in off.iter().filter(|(off, _)| table.contains(off)) {
+                for (place, text) in of_target(main, &files) {
+                    assert!(!text.contains(what), "{folder:?}, {place}: {what}");
+                    found += 1;
+                }
+            }
+        }
+    }
+    assert!(found > 40, "{found} files without tests");
+}

@@ -8,7 +8,7 @@ use crate::{
     limits::Limits,
     replay::Settings,
     report::Report,
-    system::{Built, History, Input, System},
+    system::{History, Input, System, boxed},
 };
 
 /// Audits the system that `build` makes of each input, with coins from the root it is handed.
@@ -150,9 +150,7 @@ impl<B> Audit<B> {
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
         O: Fn(&History<S>) -> Vec<S::Query> + Sync,
     {
-        let build =
-            |input, root: &Root| Ok(Box::new((self.build)(input, root)?) as Built<'_, _, _>);
-        self.settings.asking(&build, depth, &offer)
+        self.settings.asking(&boxed(&self.build), depth, &offer)
     }
 
     /// Audits parts that run concurrently with coins of their own, under all interleavings, which are merged: see
@@ -175,8 +173,6 @@ impl<B> Audit<B> {
         S::Answer: Clone + Ord + Send,
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
     {
-        let build =
-            |input, root: &Root| Ok(Box::new((self.build)(input, root)?) as Built<'_, _, _>);
-        self.settings.concurrently(&build, parts)
+        self.settings.concurrently(&boxed(&self.build), parts)
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) struct Ask {
     pub(crate) node: usize,
     pub(crate) choice: usize,
-    /// How many queries there are to choose from.
+    /// How many queries there are to choose from. What is offered after a history never changes once it is in the tree.
     choices: usize,
     /// How many coins were drawn before it.
     coins_before: usize,
@@ -43,6 +43,7 @@ pub(crate) trait Missing {
     fn missing(&mut self, ask: Option<Ask>) -> &mut Mass;
 }
 
+/// What was asked and drawn in the current run, and what that weighs.
 pub(crate) struct Decisions<'a> {
     pub(crate) meter: Meter<'a>,
     pub(crate) asks: Vec<Ask>,

@@ -79,6 +79,16 @@ pub enum AuditError {
         /// The sum.
         sum: RBig,
     },
+    /// Some runs are missing, by a mistake of the auditor itself.
+    #[error(
+        "all runs on input {input} have probability {sum} together, not 1: a mistake of the auditor, please report it"
+    )]
+    Lost {
+        /// Which input: 0 or 1.
+        input: usize,
+        /// The probability of what is there.
+        sum: RBig,
+    },
     /// The probability of a history depends on what is asked after it.
     #[error(
         "the probability of a history of {round} rounds depends on what is asked next: the system looks into the future"

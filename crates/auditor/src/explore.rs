@@ -59,7 +59,7 @@ pub(crate) struct Edge<Q, A> {
     pub(crate) query: Q,
     pub(crate) to: Answers<A>,
     /// The mass of outcomes that were not enumerated while answering. The second place is for the other input's: so an edge
-    /// of the graph takes as much room, and can take this one's.
+    /// of the graph takes as much room, and can take this one's (it does for histories that are possible under both).
     pub(crate) missing: [Mass; 2],
 }
 

@@ -128,51 +128,48 @@ impl<Q, A> Graph<Q, A> {
         }
         true
     }
-
-    /// An error if a draw was truncated.
-    pub(crate) fn demand_everything(&self, what: &'static str) -> Result<(), AuditError> {
-        self.outline().demand_everything(what)
-    }
-
-    pub(crate) fn is_truncated(&self) -> bool {
-        self.outline().is_truncated()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dashu_int::UBig;
 
-    /// One round, two queries, one answer each, with these masses; the second query's draw was truncated.
-    fn graph(masses: [i64; 2], missing: i64) -> Result<Graph<u8, ()>, AuditError> {
-        let part = |n: i64| RBig::from_parts(n.into(), 8u8.into());
-        let leaf = |n| Mass::from(&part(n));
-        let edge = |query: u8, missing| Edge {
-            query,
-            to: vec![(Ok(()), usize::from(query) + 1)],
+    /// So many rounds of one query and one answer, then two queries with one answer each, with these masses over `8·unit`; the
+    /// second query's draw was truncated.
+    fn graph(
+        rounds: usize,
+        unit: &UBig,
+        masses: [i64; 2],
+        missing: i64,
+    ) -> Result<Graph<u8, ()>, AuditError> {
+        let leaf = |n: i64| Mass::from(&RBig::from_parts(n.into(), unit * 8u8));
+        let edge = |to: usize, missing| Edge {
+            query: 0,
+            to: vec![(Ok(()), to)],
             missing: [leaf(missing), leaf(missing)],
         };
         let node = |edges| Node { part: 0, edges };
-        let nodes = vec![
-            node(vec![edge(0, 0), edge(1, missing)]),
-            node(vec![]),
-            node(vec![]),
-        ];
-        let leaves = [0, masses[0], masses[1]].map(|n| [leaf(n), leaf(n)]);
+        let mut nodes: Vec<_> = (1..=rounds).map(|to| node(vec![edge(to, 0)])).collect();
+        nodes.push(node(vec![edge(rounds + 1, 0), edge(rounds + 2, missing)]));
+        nodes.extend([node(vec![]), node(vec![])]);
+        let inner = vec![0; rounds + 1];
+        let leaves = inner.into_iter().chain(masses);
+        let leaves: Vec<_> = leaves.map(|n| [leaf(n), leaf(n)]).collect();
         Graph::with_leaves(nodes, &leaves, &Memory::new(u64::MAX))
     }
 
     #[test]
     fn a_truncated_draw_excuses_its_own_mass_only() {
-        assert!(graph([8, 8], 0).is_ok());
-        assert!(graph([8, 7], 1).is_ok());
-        for (masses, missing) in [([8, 7], 0), ([8, 6], 1), ([8, 8], 1)] {
-            let found = graph(masses, missing).err();
-            assert_eq!(
-                found,
-                Some(AuditError::Unstable { round: 0 }),
-                "{masses:?} {missing}"
-            );
+        // In words and in long integers.
+        for (round, unit) in [(0, UBig::ONE), (2, UBig::ONE), (2, UBig::from(3u8).pow(90))] {
+            let found = |masses, missing| graph(round, &unit, masses, missing).err();
+            assert_eq!(found([8, 8], 0), None);
+            assert_eq!(found([8, 7], 1), None);
+            for (masses, missing) in [([8, 7], 0), ([8, 6], 1), ([8, 8], 1)] {
+                let unstable = Some(AuditError::Unstable { round });
+                assert_eq!(found(masses, missing), unstable, "{masses:?} {missing}");
+            }
         }
     }
 }

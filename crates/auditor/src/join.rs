@@ -4,6 +4,8 @@
 //! Histories keep the numbers that they have in the first tree, and those of the second tree alone come after them: so
 //! both trees are gone through as they were made, which is about how they lie in memory.
 
+use dashu_ratio::RBig;
+
 use crate::{
     answers::{self, Answers},
     error::AuditError,
@@ -24,7 +26,21 @@ pub(crate) fn join<Q: PartialEq, A: Ord>(
     for (missing, built) in graph.missing.iter_mut().zip(&built) {
         *missing += built.to_rational();
     }
+    demand_all(&graph)?;
     Ok(graph)
+}
+
+/// No run may be lost on the way: a graph of less than all would say that too much is private.
+fn demand_all<Q, A>(graph: &Graph<Q, A>) -> Result<(), AuditError> {
+    for input in Input::BOTH {
+        let known = graph.masses.of(0, input.index());
+        let sum = known + &graph.missing[input.index()];
+        if sum < RBig::ONE {
+            let input = input.index();
+            return Err(AuditError::Lost { input, sum });
+        }
+    }
+    Ok(())
 }
 
 /// A node of the graph, and its masses.
@@ -146,5 +162,26 @@ impl Origins {
             masses.reverse();
         }
         Ok((node, masses))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_are_lost_are_found() {
+        // As if one input, or neither, had never been run.
+        let tree = |runs: bool| {
+            let mut tree = Tree::<(), ()>::new();
+            tree.nodes[0].mass = if runs { Mass::ONE } else { Mass::ZERO };
+            tree
+        };
+        for (input, runs) in [(0, [false, false]), (0, [false, true]), (1, [true, false])] {
+            let found = join(runs.map(tree), &Memory::new(u64::MAX)).err();
+            let sum = RBig::ZERO;
+            assert_eq!(found, Some(AuditError::Lost { input, sum }));
+        }
+        assert!(join([true, true].map(tree), &Memory::new(u64::MAX)).is_ok());
     }
 }

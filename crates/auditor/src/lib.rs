@@ -105,12 +105,11 @@ pub use coverage::{Coverage, Merged};
 pub use error::AuditError;
 pub use ever::Tail;
 pub use factor::{Enclosure, Factor};
-pub use limits::{DEFAULT_DRAWS, DEFAULT_MEMORY, DEFAULT_RERUNS, DEFAULT_RUNS};
+pub use limits::{DEFAULT_DRAWS, DEFAULT_MEMORY, DEFAULT_RERUNS, DEFAULT_RUNS, MAX_ROUNDS};
 pub use measurement::{
     Audited, AuditedAs, MeasurementAudit, audit_measurement, audit_measurement_at,
 };
 pub use profile::{DirectedProfile, Direction, Piece};
-pub use replay::MAX_ROUNDS;
 pub use report::{Report, Stats};
 pub use statistical::{Evidence, Sampling};
 pub use system::{History, Input, System, player};

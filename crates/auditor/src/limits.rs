@@ -11,6 +11,9 @@ use crate::error::AuditError;
 /// How many runs are made at most, unless said otherwise.
 pub const DEFAULT_RUNS: u64 = 100_000_000;
 
+/// How many rounds a history may have: attacks are trees, and are walked recursively.
+pub const MAX_ROUNDS: usize = 2000;
+
 /// How many draws a run may make, unless said otherwise.
 pub const DEFAULT_DRAWS: usize = Script::DEFAULT_DRAWS;
 
@@ -47,6 +50,17 @@ impl Default for Limits {
             outcomes: usize::MAX,
         }
     }
+}
+
+pub(crate) fn check_depth(depth: usize) -> Result<(), AuditError> {
+    if depth <= MAX_ROUNDS {
+        return Ok(());
+    }
+    Err(AuditError::Parameter {
+        name: "the depth",
+        value: depth.to_string(),
+        expected: "at most 2000 rounds",
+    })
 }
 
 /// What all threads of an audit hold together, in bytes, estimated.

@@ -128,7 +128,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Merger<Q, A> {
 
     /// Learns the parts' laws, and checks that they are independent. There must be a pair for every two parts.
     pub(crate) fn pair(&mut self, pair: &Pair<Q, A>) -> Result<(), AuditError> {
-        pair.graph.demand_everything(PRODUCT)?;
+        pair.graph.outline().demand_everything(PRODUCT)?;
         for part in pair.parts {
             if !std::mem::replace(&mut self.own[part].learnt, true) {
                 self.learn(&pair.graph, part, 0, 0)?;
@@ -142,7 +142,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Merger<Q, A> {
         ordered: &Graph<Q, A>,
         memory: &Memory,
     ) -> Result<Graph<Q, A>, AuditError> {
-        ordered.demand_everything(PRODUCT)?;
+        ordered.outline().demand_everything(PRODUCT)?;
         let parts = self.own.len();
         let mut walk = Walk {
             ordered,

@@ -96,7 +96,7 @@ pub(crate) fn attack<Q: Clone, A: Clone>(
     order: &Exact,
     direction: Direction,
 ) -> Result<Attack<Q, A>, AuditError> {
-    graph.demand_everything("a Rényi divergence")?;
+    graph.outline().demand_everything("a Rényi divergence")?;
     let (over, above_one) = (direction.over(), above_one(order)?);
     let (plan, sum) = best_plan(graph.outline(), &above_one, direction, Round::Down);
     let log = sum.max(Exact::ONE).ln(Round::Down).unwrap_or(Exact::ZERO);

@@ -12,15 +12,12 @@ use crate::{
     explore::{Next, Offer, Tree, explore},
     graph::Graph,
     join::join,
-    limits::{Limits, Memory},
+    limits::{Limits, Memory, check_depth},
     merge::{Merger, Pair},
     progress::Progress,
     report::Report,
     system::{Build, Built, Input, player},
 };
-
-/// How many rounds a history may have: attacks are trees, and are walked recursively.
-pub const MAX_ROUNDS: usize = 2000;
 
 /// How an audit is made.
 #[derive(Clone, Copy)]
@@ -90,7 +87,7 @@ impl Settings {
     {
         check_depth(parts.iter().map(Part::depth).fold(0, usize::saturating_add))?;
         let progress = Progress::new("runs");
-        let numbered = |input, root: &Root| {
+        let of_parts = |input, root: &Root| {
             let mut system = build(input, root)?;
             let ask = move |(_, query): (usize, Q)| system.ask(query);
             Ok(Box::new(player(ask)) as Built<'_, _, _>)
@@ -99,7 +96,7 @@ impl Settings {
         // The histories of one part have one order.
         if !self.merge || parts.len() < 2 {
             let offer = |history: &[_]| in_any_order(parts, history);
-            let all = self.replay(&numbered, &offer, &memory, &progress)?;
+            let all = self.replay(&of_parts, &offer, &memory, &progress)?;
             let graph = all.graph.map_queries(|(_, query)| query);
             let coverage = Coverage::new(graph.outline(), all.cut_off, all.reruns, None);
             return Ok(Report::new(graph, all.runs, coverage, &progress));
@@ -116,7 +113,7 @@ impl Settings {
                 runs: more,
                 reruns: fewest,
                 ..
-            } = self.replay(&numbered, &offer, &memory, &progress)?;
+            } = self.replay(&of_parts, &offer, &memory, &progress)?;
             (runs, reruns) = (runs + more, reruns.min(fewest));
             let parts = [a, b];
             merger.pair(&Pair { parts, graph })?;
@@ -147,6 +144,7 @@ impl Settings {
         let [zero, one] = match self.threads {
             1 => [run(Input::Zero)?, run(Input::One)?],
             _ => {
+                // Nothing was run for these: they have no mass, and `join` would refuse them.
                 let (mut zero, mut one) = (Ok(Tree::new()), Ok(Tree::new()));
                 at_once(&mut || zero = run(Input::Zero), &mut || {
                     one = run(Input::One)
@@ -173,15 +171,4 @@ fn at_once(here: &mut dyn FnMut(), there: &mut (dyn FnMut() + Send)) {
             resume_unwind(panic);
         }
     });
-}
-
-fn check_depth(depth: usize) -> Result<(), AuditError> {
-    if depth <= MAX_ROUNDS {
-        return Ok(());
-    }
-    Err(AuditError::Parameter {
-        name: "the depth",
-        value: depth.to_string(),
-        expected: "at most 2000 rounds",
-    })
 }

@@ -37,19 +37,6 @@ pub struct Report<Q, A> {
     coverage: Coverage,
 }
 
-fn profiles(graph: Outline<'_>) -> [DirectedProfile; 2] {
-    let profile = |over: usize| {
-        let missing = (graph.missing[1 - over].clone(), graph.missing[over].clone());
-        DirectedProfile::new(corners(graph, over), &graph.masses.denominator, missing)
-    };
-    let zero = profile(0);
-    let one = match graph.is_truncated() {
-        true => profile(1),
-        false => zero.reflected(),
-    };
-    [zero, one]
-}
-
 impl<Q, A> Report<Q, A> {
     pub(crate) fn new(
         graph: Graph<Q, A>,
@@ -110,7 +97,7 @@ impl<Q, A> Report<Q, A> {
     }
 
     pub(crate) fn demand_everything(&self, what: &'static str) -> Result<(), AuditError> {
-        self.graph.demand_everything(what)
+        self.graph.outline().demand_everything(what)
     }
 
     /// The Rényi divergence of an order above one, in one direction, certified from both sides.
@@ -118,11 +105,11 @@ impl<Q, A> Report<Q, A> {
     /// # Errors
     /// [`AuditError::Truncated`] where draws were truncated: no bound holds without a bound on the tail.
     /// [`AuditError::Parameter`] for an order of one, less, or infinity.
-    pub fn renyi(&self, order: &Exact, direction: Direction) -> Result<Enclosure<Exact>, AuditError>
-    where
-        Q: Clone,
-        A: Clone,
-    {
+    pub fn renyi(
+        &self,
+        order: &Exact,
+        direction: Direction,
+    ) -> Result<Enclosure<Exact>, AuditError> {
         renyi::divergence(self.graph.outline(), order, direction)
     }
 
@@ -187,6 +174,20 @@ impl<Q, A> Report<Q, A> {
         let [zero, one] = Direction::BOTH;
         self.attack(factor, if least(one) > least(zero) { one } else { zero })
     }
+}
+
+/// In both directions. Where every outcome is known, one follows from the other.
+fn profiles(graph: Outline<'_>) -> [DirectedProfile; 2] {
+    let profile = |over: usize| {
+        let missing = (graph.missing[1 - over].clone(), graph.missing[over].clone());
+        DirectedProfile::new(corners(graph, over), &graph.masses.denominator, missing)
+    };
+    let zero = profile(0);
+    let one = match graph.is_truncated() {
+        true => profile(1),
+        false => zero.reflected(),
+    };
+    [zero, one]
 }
 
 impl<Q: Debug, A: Debug> Debug for Report<Q, A> {

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// A complete run: what was asked and answered, and what was drawn.
-pub(crate) struct Path<Q, A> {
-    pub(crate) history: Vec<Exchange<Q, A>>,
-    pub(crate) branches: Vec<Branch>,
+struct Path<Q, A> {
+    history: Vec<Exchange<Q, A>>,
+    branches: Vec<Branch>,
 }
 
 impl<Q, A> Path<Q, A> {

@@ -128,6 +128,13 @@ pub(crate) type Built<'a, Q, A> = Box<dyn System<Query = Q, Answer = A> + 'a>;
 pub(crate) type Build<'a, Q, A> =
     dyn Fn(Input, &Root) -> Result<Built<'a, Q, A>, AskError> + Sync + 'a;
 
+/// The same with systems whose type is of no matter.
+pub(crate) fn boxed<'a, S: System + 'a>(
+    build: impl Fn(Input, &Root) -> Result<S, AskError>,
+) -> impl Fn(Input, &Root) -> Result<Built<'a, S::Query, S::Answer>, AskError> {
+    move |input, root| Ok(Box::new(build(input, root)?) as Built<'a, _, _>)
+}
+
 /// A system under replay. One that could not be built, or that panicked, answers with that error from then on: the
 /// analyst would notice.
 pub(crate) struct Seat<'a, Q, A> {
@@ -185,7 +192,7 @@ pub(crate) fn contained<T>(call: impl FnOnce() -> T) -> Option<T> {
     returned
 }
 
-/// Not generic: what catches a panic is long. Inlined where it is optimised: a run asks often.
+/// Not generic: what catches a panic is long. Inlined in release builds, because a run asks often.
 #[inline]
 fn contain(call: &mut dyn FnMut()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {

@@ -86,7 +86,7 @@ mod tests {
         explore::{Offer, Tree, explore},
         limits::{Limits, Memory},
         progress::Progress,
-        system::{Built, Input},
+        system::{Input, boxed},
     };
     use queryable::{
         Exchange, Root, Scope,
@@ -136,13 +136,13 @@ mod tests {
 
     /// The tree of a machine that answers with the last bit of what it draws, and what was charged for it.
     fn explored(shares: &Shares, reruns: usize) -> (Tree<(), usize>, usize) {
-        let build = |_: Input, root: &Root| {
+        let build = boxed(|_, root: &Root| {
             let masses = shares.masses.clone();
             let missing = shares.missing.clone();
             let shares = Shares { masses, missing };
             let machine = machine(move |(), scope: &mut Scope<'_>| Ok(scope.draw(&shares)? % 2));
-            Ok(Box::new(root.spawn(machine)?) as Built<'_, _, _>)
-        };
+            root.spawn(machine)
+        });
         let offer = |history: &[Exchange<(), usize>]| Offer {
             part: 0,
             queries: vec![(); usize::from(history.is_empty())],

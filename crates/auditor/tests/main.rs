@@ -9,6 +9,7 @@ mod closed_forms;
 mod composition;
 mod continual;
 mod exact;
+mod guards;
 mod limits;
 mod measurements;
 mod merging;

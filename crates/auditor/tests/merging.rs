@@ -28,7 +28,11 @@ proptest! {
             prop_assert_eq!(merged.power_sum(3, direction), unmerged.power_sum(3, direction));
         }
         let alone = audit(build).on_one_thread().concurrently(&parts).unwrap();
-        prop_assert_eq!(merged.profile(Direction::ZeroOverOne), alone.profile(Direction::ZeroOverOne));
+        for direction in Direction::BOTH {
+            prop_assert_eq!(merged.profile(direction), alone.profile(direction));
+        }
+        prop_assert_eq!(merged.stats().runs, alone.stats().runs);
+        prop_assert_eq!(merged.coverage(), alone.coverage());
         prop_assert!(merged.stats().histories < unmerged.stats().histories);
     }
 }

@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn greedy_and_random_adversaries_are_never_better(table in table(3, 2, 0)) {
+    fn greedy_and_random_adversaries_are_never_better(table in table(3, 2, 0), short in table(1, 3, 1)) {
         let report = table_report(&table);
         for direction in Direction::BOTH {
             let best = report.profile(direction).delta(&Factor::ONE).least;
@@ -85,6 +85,10 @@ proptest! {
             };
             let greedy = value(report.greedy_attack(&Factor::ONE, direction).play.accepted());
             prop_assert!(greedy <= best);
+            // One answer ahead is all there is.
+            let report = table_report(&short);
+            let greedy = value(report.greedy_attack(&Factor::ONE, direction).play.accepted());
+            prop_assert_eq!(greedy, report.profile(direction).delta(&Factor::ONE).least);
         }
     }
 

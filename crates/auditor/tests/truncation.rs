@@ -4,7 +4,7 @@ use crate::common::{always, probability, ratio};
 use auditor::{AuditError, Direction, Factor, Input, audit};
 use dashu_ratio::RBig;
 use queryable::{
-    Root,
+    Root, Scope,
     coins::{Distribution, Probability},
     machine,
 };
@@ -57,6 +57,27 @@ fn truncated_draws_give_bounds_that_hold_the_truth() {
             Err(AuditError::Truncated { .. })
         ));
     }
+}
+
+#[test]
+fn what_is_missing_adds_up_along_the_worst_way_to_ask() {
+    // Two rounds of two queries; what the second round leaves out depends on the first answer.
+    let build = |input: Input, root: &Root| {
+        let mut first = None;
+        root.spawn(machine(move |query: usize, scope: &mut Scope<'_>| {
+            let shown = match first {
+                None => 2 + query + input.index(),
+                Some(0) => [1, 4][query],
+                Some(_) => [3, 2][query],
+            };
+            let answer = scope.draw(&Geometric { shown })?;
+            first.get_or_insert(answer);
+            Ok(answer)
+        }))
+    };
+    let report = audit(build).asking(2, always(vec![0, 1])).unwrap();
+    // Query 0 first: 1/4 (1/8) there, 1/2·1/2 after the answer 0, and 1/4 of the other 1/4 (3/8).
+    assert_eq!(report.missing(), [&ratio(9, 16), &ratio(15, 32)]);
 }
 
 #[test]

@@ -24,44 +24,103 @@ mod theirs;
 use std::process::ExitCode;
 
 use bench::measure::{self, Effort};
-use bench::plan::{Measured, Plan, help, plan};
+use bench::plan::{Plan, Subcommand, help, plan};
+
+const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) -> Subcommand {
+    Subcommand { name, about, run }
+}
+
+/// To add one: a module, and a line here.
+const SUBCOMMANDS: &[Subcommand] = &[
+    subcommand(
+        "numbers",
+        "exact numbers and OpenDP's directed floats",
+        numbers::run,
+    ),
+    subcommand(
+        "rules",
+        "composition rules: a launch, a million children",
+        rules::run,
+    ),
+    subcommand(
+        "accountant",
+        "certified ε of compositions fixed in advance",
+        accountant::run,
+    ),
+    subcommand("ask", "what asking and spawning a machine costs", ask::run),
+    subcommand(
+        "filter",
+        "launches under a filter, and OpenDP's filter and odometer",
+        filter::run,
+    ),
+    subcommand(
+        "loss",
+        "asking for the privacy loss, and OpenDP's odometer",
+        loss::run,
+    ),
+    subcommand(
+        "nested",
+        "nested sessions, two threads, memory",
+        nested::run,
+    ),
+    subcommand(
+        "partition",
+        "many parts: first launches, a question about many records",
+        partition::run,
+    ),
+    subcommand(
+        "audit",
+        "exact audits: growth with depth, three machines at once",
+        audit::run,
+    ),
+    subcommand(
+        "release",
+        "whole noisy releases and constructors, and OpenDP's",
+        release::run,
+    ),
+    subcommand("samplers", "exact noise, and OpenDP's", samplers::run),
+    subcommand(
+        "accuracy",
+        "noise at the same loss, and the best known",
+        accuracy::run,
+    ),
+    subcommand(
+        "bridge",
+        "OpenDP's Laplace bare, through our filter, and through OpenDP's",
+        bridge::run,
+    ),
+    subcommand(
+        "continual",
+        "updates through a live group-by: speed, growth, memory, two threads",
+        continual::run,
+    ),
+    subcommand(
+        "ledger",
+        "durable charges against raw syncs; replay of a million records",
+        ledger::run,
+    ),
+    subcommand(
+        "hostile",
+        "what an analyst can do to others: slow down, leak, fill",
+        hostile::run,
+    ),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match plan(&words) {
-        Ok(Plan::Help) => print!("{}", help()),
+    match plan(&words, SUBCOMMANDS) {
+        Ok(Plan::Help) => print!("{}", help(SUBCOMMANDS)),
         Ok(Plan::Run(chosen, effort)) => {
-            for subcommand in chosen {
-                println!("# {}: {}", subcommand.name, subcommand.about);
-                run(subcommand.measured)(effort);
+            for Subcommand { name, about, run } in chosen {
+                println!("# {name}: {about}");
+                run(effort);
             }
         }
         Err(message) => {
-            eprintln!("{message}\n\n{}", help());
+            eprintln!("{message}\n\n{}", help(SUBCOMMANDS));
             return ExitCode::FAILURE;
         }
     }
     ExitCode::SUCCESS
-}
-
-fn run(measured: Measured) -> fn(Effort) {
-    match measured {
-        Measured::Numbers => numbers::run,
-        Measured::Rules => rules::run,
-        Measured::Accountant => accountant::run,
-        Measured::Ask => ask::run,
-        Measured::Filter => filter::run,
-        Measured::Loss => loss::run,
-        Measured::Nested => nested::run,
-        Measured::Partition => partition::run,
-        Measured::Audit => audit::run,
-        Measured::Release => release::run,
-        Measured::Samplers => samplers::run,
-        Measured::Accuracy => accuracy::run,
-        Measured::Bridge => bridge::run,
-        Measured::Continual => continual::run,
-        Measured::Ledger => ledger::run,
-        Measured::Hostile => hostile::run,
-    }
 }

@@ -1,6 +1,7 @@
 //! All tests of this crate: one program, which is built once. Those that run it again, as a child, name their module.
 
 mod common;
+#[cfg(unix)]
 mod server;
 
 mod attacks;
@@ -12,9 +13,13 @@ mod failing;
 mod killed;
 mod log;
 mod parts;
+#[cfg(unix)]
 mod postgres;
+#[cfg(unix)]
 mod postgres_cut;
+#[cfg(unix)]
 mod postgres_failover;
+#[cfg(unix)]
 mod postgres_processes;
 mod reader;
 mod sessions;

@@ -160,7 +160,7 @@ macro_rules! metrics {
             type Distance = $distance;
 
             fn name(&self) -> Option<Name> {
-                Some(crate::Name::new($text))
+                Some(Name::new($text))
             }
         }
     )*};

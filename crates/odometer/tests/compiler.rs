@@ -1,7 +1,7 @@
 //! What the compiler says where a newcomer goes wrong: each message says what to write instead.
 //!
 //! The texts are the pinned toolchain's (`rust-toolchain.toml`): after a change of it, look at them and write them again with
-//! `OVERWRITE=1 cargo test -p odometry-odometer --test main compiler::`.
+//! `OVERWRITE=compiler cargo test -p odometry-odometer --test main compiler::`.
 //!
 //! The programs are compiled against the library that these tests were built with. (`trybuild` would check the whole workspace again for them,
 //! which took as long as all other tests of this crate together.)
@@ -18,28 +18,28 @@ const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compiler");
 /// Compiles a program against a build of the facade, as far as errors come from (no code is generated).
 fn compiled(program: &Path, facade: &Path) -> Output {
     let metadata = env::temp_dir().join(format!("odometry-compiler-{}", std::process::id()));
-    let output = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .args([
-            "--edition=2024",
-            "--crate-type=bin",
-            "--emit=metadata",
-            "--error-format=json",
-            "--verbose",
-        ])
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args(["--edition=2024", "--crate-type=bin", "--emit=metadata"]);
+    rustc.args(["--error-format=json", "--verbose"]);
+    rustc
         .arg("--extern")
-        .arg(format!("odometry={}", facade.display()))
-        .arg("-L")
-        .arg(format!("dependency={}", facade.parent().unwrap().display()))
-        .arg("-o")
-        .arg(&metadata)
-        .arg(program)
-        .output()
-        .unwrap();
+        .arg(format!("odometry={}", facade.display()));
+    let dependencies = facade.parent().unwrap();
+    // Under `--target`, procedural macros are one level up: in the folder of the same profile without a target.
+    let profile = dependencies.parent().unwrap();
+    let of_the_host = profile.join("../..").join(profile.file_name().unwrap());
+    for folder in [dependencies.to_owned(), of_the_host.join("deps")] {
+        rustc
+            .arg("-L")
+            .arg(format!("dependency={}", folder.display()));
+    }
+    let output = rustc.arg("-o").arg(&metadata).arg(program).output();
     let _ = fs::remove_file(metadata);
-    output
+    output.unwrap()
 }
 
-/// The build of the facade that these tests were linked with, or one like it: the newest with which a right program compiles.
+/// The build of the facade that these tests were linked with, or one like it: the newest that this compiler can read with what
+/// it needs. A right program must compile against it.
 fn facade() -> PathBuf {
     let tests = env::current_exe().unwrap();
     let is_facade = |path: &PathBuf| {
@@ -51,12 +51,20 @@ fn facade() -> PathBuf {
     builds.retain(is_facade);
     builds.sort_by_key(|build| fs::metadata(build).unwrap().modified().unwrap());
     let right = Path::new(PROGRAMS).join("right.rs");
-    let compiles = |build: &PathBuf| compiled(&right, build).status.success();
-    builds
-        .into_iter()
-        .rev()
-        .find(compiles)
-        .expect("no build of the facade fits this compiler")
+    let mut why = String::from("there is none");
+    for build in builds.into_iter().rev() {
+        let output = compiled(&right, &build);
+        if output.status.success() {
+            return build;
+        }
+        why = String::from_utf8_lossy(&output.stderr).into_owned();
+        // Left by another compiler, or with dependencies that were built again since.
+        let is_stale = ["E0460", "E0463", "E0514"]
+            .iter()
+            .any(|code| why.contains(code));
+        assert!(is_stale, "a right program does not compile: {why}");
+    }
+    panic!("no build of the facade can be read: {why}");
 }
 
 #[derive(Deserialize)]
@@ -69,24 +77,30 @@ struct Message {
 
 #[derive(Deserialize)]
 struct Span {
+    file_name: String,
     is_primary: bool,
     label: Option<String>,
 }
 
-/// What it says in our words, a line each: headlines, labels and notes. The rest is the compiler's own, and depends on what else is in the build: where a
-/// bound stands, which types have a trait (OpenDP's too), where a name needs no path.
-fn said(output: &Output) -> String {
-    let text = String::from_utf8(output.stderr.clone()).unwrap();
-    let messages = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    let ours = messages.filter(|message: &Message| !message.spans.is_empty());
-    let lines = ours.flat_map(|message| {
+/// What it says that does not depend on what else is in the build, a line each: headlines, labels, notes, and what it would change
+/// in the program. Left out are where a bound stands, which types have a trait (OpenDP's too), where a name needs no path.
+fn said(program: &Path, output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let read = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{text}"));
+    let messages = text.lines().map(read);
+    let placed = messages.filter(|message: &Message| !message.spans.is_empty());
+    let is_in_program = |span: &Span| program.ends_with(&span.file_name);
+    let is_kept = |child: &Message| match &*child.level {
+        "help" => child.spans.iter().any(is_in_program),
+        level => level == "note" && child.spans.is_empty(),
+    };
+    let lines = placed.flat_map(|message| {
         let labels = message.spans.into_iter().filter(|span| span.is_primary);
         let labels = labels.filter_map(|span| span.label);
-        let notes = message.children.into_iter();
-        let notes = notes.filter(|child| child.level == "note" && child.spans.is_empty());
+        let children = message.children.into_iter().filter(is_kept);
         iter::once(format!("{}: {}", message.level, message.message))
             .chain(labels.map(|label| format!("  here: {label}")))
-            .chain(notes.map(|child| format!("  note: {}", child.message)))
+            .chain(children.map(|child| format!("  {}: {}", child.level, child.message)))
     });
     lines
         .map(|line| line.replace("odometry::prelude::", "") + "\n")
@@ -104,8 +118,8 @@ fn the_compiler_says_what_to_write() {
         }
         let output = compiled(&program, &facade);
         assert!(!output.status.success(), "{} compiles", program.display());
-        let (said, expected) = (said(&output), program.with_extension("stderr"));
-        if env::var_os("OVERWRITE").is_some() {
+        let (said, expected) = (said(&program, &output), program.with_extension("stderr"));
+        if env::var_os("OVERWRITE").is_some_and(|what| what == "compiler") {
             fs::write(&expected, &said).unwrap();
         }
         assert_eq!(

@@ -230,7 +230,8 @@ impl Root {
         }
     }
 
-    /// Where a function stands that runs under these turns; `None` if there are none: here.
+    /// Where a function stands that runs under these turns; `None` if there are none: here. Inlined, because without turns, which is
+    /// what most launches are, it is nothing.
     #[inline]
     fn place_under(
         &self,

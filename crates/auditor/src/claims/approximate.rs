@@ -50,7 +50,7 @@ fn check<Q: Clone, A: Clone>(
         shown(&most, Round::Up),
         shown(claimed, Round::Up)
     );
-    if most > *claimed && report.graph.is_truncated() {
+    if most > *claimed && report.graph.outline().is_truncated() {
         let evidence =
             format!("{evidence}; draws were truncated, and what was enumerated holds no attack");
         return Finding::Undecided { evidence };

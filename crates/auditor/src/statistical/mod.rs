@@ -16,7 +16,7 @@ use self::binomial::{at_least, at_most};
 use crate::{
     error::AuditError,
     progress::Progress,
-    system::{Built, History, Input, Seat, System},
+    system::{History, Input, Seat, System, boxed},
 };
 
 /// How a statistical audit is made. The result depends on the seed, and not on the number of threads.
@@ -292,8 +292,7 @@ where
     M: Machine<Query = Heard<S::Answer>, Answer = Move<S::Query>> + 'static,
 {
     let cannot = |why: AskError| AuditError::Script(why.to_string());
-    let build = |input, root: &Root| Ok(Box::new(build(input, root)?) as Built<'_, _, _>);
-    let mut seat = Seat::take(&build, input, &root.branch().map_err(cannot)?);
+    let mut seat = Seat::take(&boxed(build), input, &root.branch().map_err(cannot)?);
     let branch = root.branch().map_err(cannot)?;
     let adversary = branch.spawn(adversary).map_err(cannot)?;
     let mut transcript: Transcript<S> = Vec::new();

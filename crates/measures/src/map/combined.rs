@@ -171,8 +171,8 @@ impl<MI: CountsRecords, M: GroupPrivacy> PrivacyMap<MI, M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn group(&self) -> Self {
-        let Self { map, .. } = self;
-        Map::combined(map.measure().clone(), map.0.links, Group(map.clone())).into()
+        let (measure, inner) = (self.measure().clone(), self.map.clone());
+        Map::combined(measure, self.map.0.links, Group(inner)).into()
     }
 }
 

@@ -43,8 +43,8 @@ pub(crate) fn value_at(corners: &[Corner], x: &RBig) -> Option<RBig> {
     let after = corners.partition_point(|corner| corner.x <= *x);
     let left = corners.get(after.checked_sub(1)?)?;
     let right = match corners.get(after) {
-        // Nothing to divide at a corner, which is where curves are mostly compared.
         Some(right) if left.x != *x => right,
+        // Nothing to divide at a corner, which is where curves are mostly compared.
         _ => return Some(left.y.clone()),
     };
     let share = (x - &left.x) / (&right.x - &left.x);
