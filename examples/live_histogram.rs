@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // One visit is protected with ε = 2, however long it goes on: an account pays once, before the first visit.
     let streams = Streams::with(Updates);
     let filter = Odometer::new(streams, Basic::new(PureDp)).filter(1, "2")?;
-    let session = filter.invoke_in(&Root::seeded([42; 32]), ().into())?;
+    let session = filter.invoke_in(&Root::seeded([42; 32]), &().into())?;
     let running = session.launch(&largest.continual())?;
 
     let (mut totals, mut lines) = ([0i64; PAGES], [vec![], vec![]]);

@@ -183,7 +183,7 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
             let data = &self.data[input.index()];
             let run = || {
                 let root = Root::scripted(&script);
-                self.measurement.invoke_in(&root, Arc::clone(data)).err()
+                self.measurement.invoke_in(&root, data).err()
             };
             match contained(run).ok_or(AuditError::DestructorPanicked)? {
                 None | Some(LaunchError::Failed(_)) => {}
@@ -199,7 +199,7 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
 
     fn invoke(&self, input: Input, root: &Root) -> Result<A, AskError> {
         let data = Arc::clone(&self.data[input.index()]);
-        let answer = self.measurement.invoke_in(root, data);
+        let answer = self.measurement.invoke_in(root, &data);
         answer.map_err(|error| match error {
             LaunchError::Failed(error) => error,
             // It could be run before: whatever keeps it from that now, the analyst would notice.

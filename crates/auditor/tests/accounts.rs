@@ -67,7 +67,7 @@ fn nested_accounts_never_pass_the_organisation() {
                 .filter(1, budget.clone())
                 .map_err(failed)?;
             let organisation = filter
-                .invoke_in(root, Arc::new(input == Input::One))
+                .invoke_in(root, &Arc::new(input == Input::One))
                 .map_err(failed)?;
             let cap = Epsilon::from(epsilon(3));
             let team: Session<_, Basic<PureDp>> = match reserved {
@@ -211,7 +211,7 @@ fn sequential_measures_take_turns() {
             .filter(1, budget.clone())
             .map_err(failed)?;
         let session = filter
-            .invoke_in(root, Arc::new(input == Input::One))
+            .invoke_in(root, &Arc::new(input == Input::One))
             .map_err(failed)?;
         let (mut machines, child): (Vec<Queryable<usize, usize>>, _) = (vec![], child.clone());
         Ok(player(move |turn: Turn| match turn {

@@ -128,9 +128,7 @@ fn select(runs: usize) -> Ratio {
     let mut worst = 0.0f64;
     for loss in ["0.05", "0.1", "0.5"] {
         let sampled = |choice: Measurement<_, _, usize>| {
-            gap(choices, |run| {
-                Ok(choice.invoke_in(&root(run), Arc::clone(&data))?)
-            })
+            gap(choices, |run| Ok(choice.invoke_in(&root(run), &data)?))
         };
         let ours = sampled(report_noisy_max(space, moving()?, loss)?)?;
         let free = sampled(report_noisy_max(space, Scores::new(100, 1, score)?, loss)?)?;
@@ -381,7 +379,7 @@ fn weights(_: usize) -> Ratio {
     let histogram = epsilon(1).noise_for(&Change::repeated(&Exact::ONE, 2))?;
     let mut worst = 1.0f64;
     for (name, contains) in kinds {
-        let answers = pmw.measurement().invoke_in(&root(0), Arc::clone(&data))?;
+        let answers = pmw.measurement().invoke_in(&root(0), &data)?;
         let bins = root(1).spawn(queryable::machine({
             let histogram = histogram.clone();
             move |(), scope| scope.draw(&histogram)

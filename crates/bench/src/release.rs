@@ -97,7 +97,7 @@ fn at_scale(effort: Effort, scale: u16) -> Result<([f64; 4], [f64; 2]), Box<dyn 
                 black_box(laplace_session.launch(black_box(&laplace)).is_ok());
             }),
             Contestant::new("laplace, invoke", 1, || {
-                black_box(laplace.invoke_in(&root, Arc::clone(&data)).is_ok());
+                black_box(laplace.invoke_in(&root, &data).is_ok());
             }),
             Contestant::new("laplace, OpenDP's invoke", 1, || {
                 black_box(their_laplace.invoke(black_box(&42)).is_ok());
@@ -106,13 +106,13 @@ fn at_scale(effort: Effort, scale: u16) -> Result<([f64; 4], [f64; 2]), Box<dyn 
                 black_box(gaussian_session.launch(black_box(&gaussian)).is_ok());
             }),
             Contestant::new("gaussian, invoke", 1, || {
-                black_box(gaussian.invoke_in(&root, Arc::clone(&data)).is_ok());
+                black_box(gaussian.invoke_in(&root, &data).is_ok());
             }),
             Contestant::new("gaussian, OpenDP's invoke", 1, || {
                 black_box(their_gaussian.invoke(black_box(&42)).is_ok());
             }),
             Contestant::new("laplace on f64, invoke", 1, || {
-                black_box(floats.invoke_in(&root, Arc::clone(&float)).is_ok());
+                black_box(floats.invoke_in(&root, &float).is_ok());
             }),
             Contestant::new("laplace on f64, OpenDP's invoke", 1, || {
                 black_box(their_floats.invoke(black_box(&42.5)).is_ok());
@@ -125,11 +125,11 @@ fn at_scale(effort: Effort, scale: u16) -> Result<([f64; 4], [f64; 2]), Box<dyn 
             }),
             Contestant::new("laplace, first release", 1, || {
                 let fresh = DiscreteLaplace::new(black_box(scale)).map(add_noise);
-                black_box(fresh.is_ok_and(|m| m.invoke_in(&root, Arc::clone(&data)).is_ok()));
+                black_box(fresh.is_ok_and(|m| m.invoke_in(&root, &data).is_ok()));
             }),
             Contestant::new("gaussian, first release", 1, || {
                 let fresh = DiscreteGaussian::with_scale(black_box(scale)).map(add_noise);
-                black_box(fresh.is_ok_and(|m| m.invoke_in(&root, Arc::clone(&data)).is_ok()));
+                black_box(fresh.is_ok_and(|m| m.invoke_in(&root, &data).is_ok()));
             }),
         ],
     );

@@ -120,13 +120,13 @@ fn arriving_late_changes_nothing() {
         Ok(player(move |()| {
             let data = std::sync::Arc::new(data(input));
             anybody
-                .invoke_in(&root, data)
+                .invoke_in(&root, &data)
                 .map_err(|_| AskError::failed("x"))
         }))
     };
     let late = |input: Input, root: &Root| {
         let waiting = Arriving::of(people).once(&anybody);
-        let waiting = waiting.invoke_in(root, std::sync::Arc::new(()));
+        let waiting = waiting.invoke_in(root, &std::sync::Arc::new(()));
         let waiting = waiting.map_err(|_| AskError::failed("x"))?;
         Ok(player(move |()| waiting.ask(data(input))))
     };

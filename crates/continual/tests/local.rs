@@ -107,7 +107,7 @@ fn a_protocol_is_a_measurement() {
     assert_eq!(measurement.map().loss(&2).unwrap().to_string(), "2.1974");
     let data = vec![true, false, true];
     let view = measurement
-        .invoke_in(&Root::seeded([1; 32]), data.into())
+        .invoke_in(&Root::seeded([1; 32]), &data.into())
         .unwrap();
     let rounds = &view.transcript.rounds;
     assert!((1..=3).contains(&rounds.len()));

@@ -33,7 +33,7 @@ fn clamping_bounds_are_as_accurate_as_their_comparisons() {
     let too_small: Vec<i64> = powers().filter(|bound| ahead(*bound) <= -margin).collect();
     assert!(too_small.len() > 5 && large_enough <= 1 << 11);
     for seed in 0..20 {
-        let found = bound.invoke_in(&Root::seeded([seed; 32]), data.clone().into());
+        let found = bound.invoke_in(&Root::seeded([seed; 32]), &data.clone().into());
         let found = found.unwrap();
         assert!(
             found <= large_enough && !too_small.contains(&found),
@@ -50,7 +50,7 @@ fn the_best_of_many_is_as_good_as_published() {
     let best = best_of_many(&add_noise(geometric(1, 2, 9)), "0.01").unwrap();
     let gamma = 0.125 / 1.5; // three or more
     let root = Root::seeded([6; 32]);
-    let missed = (0..runs).filter(|_| best.invoke_in(&root, 0.into()).unwrap() < 3);
+    let missed = (0..runs).filter(|_| best.invoke_in(&root, &0.into()).unwrap() < 3);
     let missed = missed.count() as f64 / f64::from(runs);
     let exact = stop * (1.0 - gamma) / (1.0 - (1.0 - stop) * (1.0 - gamma));
     assert!(exact <= stop / gamma);
@@ -68,7 +68,7 @@ fn distinct_keys_are_counted_within_the_noise() {
         .map(|x| x % 321)
         .collect::<std::collections::BTreeSet<_>>();
     for seed in 0..20 {
-        let found = distinct.invoke_in(&Root::seeded([seed; 32]), data.clone().into());
+        let found = distinct.invoke_in(&Root::seeded([seed; 32]), &data.clone().into());
         assert!((found.unwrap() - truth.len() as i64).abs() < 27);
     }
 }

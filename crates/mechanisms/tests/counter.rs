@@ -46,7 +46,7 @@ fn audit_adaptively<M: measures::Measure>(
     steps: usize,
 ) -> auditor::Report<Pair<i64>, i64> {
     let build = |input: Input, root: &Root| {
-        let running = continual.invoke_in(root, ().into());
+        let running = continual.invoke_in(root, &().into());
         let running = running.map_err(|error| AskError::failed(error.to_string()))?;
         let function = continual.space().function(&Exact::ONE);
         root.postprocess(
@@ -86,7 +86,7 @@ fn epochs_share_the_loss_of_the_worst() {
     is_of_two_levels(&audit_adaptively(&continual, 3), claimed("1").value());
     let streams = [[0, 0, 0], [1, 1, 0]];
     let build = |input: Input, root: &Root| {
-        let running = continual.invoke_in(root, ().into());
+        let running = continual.invoke_in(root, &().into());
         let running = running.map_err(|error| AskError::failed(error.to_string()))?;
         let (stream, mut time) = (streams[input.index()], 0);
         Ok(auditor::player(move |()| {
@@ -298,7 +298,7 @@ fn several_dimensions_are_tight() {
     let taken_away = SubtractingCounter::spending(5, spend::epsilon(1)).unwrap();
     let live = taken_away.continual_vector(3).unwrap();
     assert_eq!(live.map().loss(&Exact::ONE).unwrap().to_string(), "1");
-    let counts = live.invoke_in(&Root::seeded([1; 32]), ().into()).unwrap();
+    let counts = live.invoke_in(&Root::seeded([1; 32]), &().into()).unwrap();
     for _ in 0..5 {
         assert_eq!(counts.ask(vec![0, 0, 0]).unwrap().len(), 3);
     }
@@ -346,7 +346,7 @@ fn counts_are_as_accurate_as_published() {
     for seed in 0..10 {
         let stream: Vec<i64> = (0..steps as i64).map(|t| t % 3).collect();
         let running = count
-            .invoke_in(&Root::seeded([seed; 32]), stream.clone().into())
+            .invoke_in(&Root::seeded([seed; 32]), &stream.clone().into())
             .unwrap();
         let mut truth = 0;
         for x in stream {

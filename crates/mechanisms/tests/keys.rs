@@ -122,8 +122,8 @@ fn the_best_choice_shows_more_keys() {
     for count in [3, 5, 6, 7, 9] {
         let data = (0..2000).flat_map(|key| vec![(key, count); count as usize]);
         let data: Arc<Vec<_>> = Arc::new(data.collect());
-        let best = best.invoke_in(&root, Arc::clone(&data)).unwrap().len();
-        let laplace = counts.invoke_in(&root, data).unwrap().len();
+        let best = best.invoke_in(&root, &data).unwrap().len();
+        let laplace = counts.invoke_in(&root, &data).unwrap().len();
         assert!(best + 60 > laplace, "{count}: {best} {laplace}");
         assert!(
             count != 6 || best > laplace + 100,

@@ -64,11 +64,11 @@ fn interactive_response_says_its_flag_first() {
     let rr = leaky_randomized_response(probability(1, 1), probability(1, 2)).unwrap();
     for seed in 0..10 {
         let root = queryable::Root::seeded([seed; 32]);
-        let q = irr.invoke_in(&root, true.into()).unwrap();
+        let q = irr.invoke_in(&root, &true.into()).unwrap();
         assert!(matches!(q.ask(()), Ok(Told::Leak | Told::NoLeak)));
         assert_eq!(q.ask(()), Ok(Told::Bit(true)));
         assert_eq!(q.ask(()), Err(queryable::AskError::Halted));
-        let answer = rr.invoke_in(&root, true.into()).unwrap();
+        let answer = rr.invoke_in(&root, &true.into()).unwrap();
         assert!(matches!(
             answer,
             Response::Leak(true) | Response::NoLeak(true)
@@ -286,7 +286,7 @@ fn parameters_are_bounded_and_scores_are_not() {
             report_noisy_max(space, scores(sensitivity).unwrap(), epsilon).unwrap(),
         ] {
             let data = vec![i64::MIN, i64::MAX];
-            assert!(choice.invoke_in(&root, data.into()).unwrap() < 2);
+            assert!(choice.invoke_in(&root, &data.into()).unwrap() < 2);
             choice.map().loss(&u32::MAX).unwrap();
         }
     }
@@ -339,7 +339,7 @@ fn extremes_saturate_and_do_not_fail() {
     let ends = [i64::MIN, i64::MAX];
     for seed in 0..20i64 {
         for end in ends {
-            let answer = add_noise(noise()).invoke_in(&root, end.into()).unwrap();
+            let answer = add_noise(noise()).invoke_in(&root, &end.into()).unwrap();
             assert!(answer.abs_diff(end) < 100_000, "{seed}");
         }
     }
@@ -351,11 +351,11 @@ fn extremes_saturate_and_do_not_fail() {
         |x| *x,
     );
     assert_eq!(
-        total.invoke_in(&root, vec![i64::MAX; 5].into()).unwrap(),
+        total.invoke_in(&root, &vec![i64::MAX; 5].into()).unwrap(),
         i64::MAX
     );
     assert_eq!(
-        total.invoke_in(&root, vec![i64::MIN; 5].into()).unwrap(),
+        total.invoke_in(&root, &vec![i64::MIN; 5].into()).unwrap(),
         i64::MIN
     );
     let expected = 3u32.number().times(1 << 63).div(&exact("1000"), Round::Up);

@@ -117,7 +117,7 @@ fn what_is_spent_is_what_was_asked() {
         (&Exact::ONE, &exact("1e-6"))
     );
     // Far from the jump it passes for certain, and the noise of scale 8 is off by 400 with probability e^-50.
-    let found = released.invoke_in(&Root::seeded([3; 32]), vec![0; 5000].into());
+    let found = released.invoke_in(&Root::seeded([3; 32]), &vec![0; 5000].into());
     assert!((4650..5450).contains(&found.unwrap().unwrap()));
     assert!(propose_test_release_for_approx(Records::new(), proposal(0), "1", "1e-6").is_err());
     assert!(propose_test_release_for_approx(Records::new(), proposal(1), "1", "1").is_err());

@@ -133,7 +133,7 @@ fn mean_gap(choice: &Choice<Records<usize>>, counts: &[i64], runs: u64) -> f64 {
     let gap = |run: u64| {
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&run.to_le_bytes());
-        let chosen = choice.invoke_in(&Root::seeded(seed), votes.clone());
+        let chosen = choice.invoke_in(&Root::seeded(seed), &votes.clone());
         (best - counts[chosen.unwrap()]) as f64
     };
     (0..runs).map(gap).sum::<f64>() / runs as f64
@@ -196,7 +196,7 @@ fn the_best_few_are_found() {
     let best = top_k(Records::new(), scores(), 10, "1").unwrap();
     let found = |seed: u8| {
         let chosen = best
-            .invoke_in(&Root::seeded([seed; 32]), counts.clone().into())
+            .invoke_in(&Root::seeded([seed; 32]), &counts.clone().into())
             .unwrap();
         chosen.iter().filter(|i| counts[**i] >= 12 * 30).count()
     };
@@ -223,7 +223,7 @@ fn the_best_of_many_costs_three_times_one() {
     let noisy = best_of_many(&add_noise(geometric(1, 2, 9)), "0.1").unwrap();
     let largest = |seed: u8| {
         noisy
-            .invoke_in(&Root::seeded([seed; 32]), 0.into())
+            .invoke_in(&Root::seeded([seed; 32]), &0.into())
             .unwrap()
     };
     let mean = (0..40).map(largest).sum::<i64>() as f64 / 40.0;

@@ -176,7 +176,7 @@ fn comparisons_are_as_accurate_as_published() {
     let mut failures = 0;
     for seed in 0..100 {
         let svt = svt
-            .invoke_in(&Root::seeded([seed; 32]), vec![0].into())
+            .invoke_in(&Root::seeded([seed; 32]), &vec![0].into())
             .unwrap();
         let all_below = (1..k).all(|_| svt.ask(above(0, alpha)) == Ok(false));
         let last_above = svt.ask(above(0, -alpha)) == Ok(true);
@@ -202,7 +202,7 @@ fn margins_are_kept() {
     let fails = |seed: u16| {
         let mut key = [0; 32];
         key[..2].copy_from_slice(&seed.to_le_bytes());
-        let svt = svt.invoke_in(&Root::seeded(key), vec![0].into()).unwrap();
+        let svt = svt.invoke_in(&Root::seeded(key), &vec![0].into()).unwrap();
         let all_below = (0..200).all(|_| svt.ask(above(0, margin)) == Ok(false));
         !(all_below && svt.ask(above(0, -margin)) == Ok(true))
     };
@@ -242,7 +242,7 @@ fn the_monitor_withstands_adaptive_streams() {
     let claimed = monitor.map().loss(&Exact::ONE).unwrap();
     let continual = monitor.continual();
     let build = |input: Input, root: &Root| {
-        let running = continual.invoke_in(root, ().into());
+        let running = continual.invoke_in(root, &().into());
         let running = running.map_err(|error| AskError::failed(error.to_string()))?;
         let function = continual.space().function(&Exact::ONE);
         let game = Chain::new(Verifier::new(function), Identifier::new(input));
@@ -329,7 +329,7 @@ fn multiplicative_weights_are_as_accurate_as_published() {
     let data: Arc<Vec<usize>> = Arc::new((0..size).map(|i| (i * i) % 5).collect());
     let answers = pmw
         .measurement()
-        .invoke_in(&Root::seeded([8; 32]), Arc::clone(&data))
+        .invoke_in(&Root::seeded([8; 32]), &data)
         .unwrap();
     let (mut measured, mut worst) = (0, 0);
     for round in 0..150usize {
@@ -374,7 +374,7 @@ fn five_hundred_questions_are_answered() {
     for (seed, question) in kinds.into_iter().enumerate() {
         let answers = pmw.measurement();
         let answers = answers
-            .invoke_in(&Root::seeded([seed as u8; 32]), Arc::clone(&data))
+            .invoke_in(&Root::seeded([seed as u8; 32]), &data)
             .unwrap();
         let mut worst = 0;
         for k in 0..500 {

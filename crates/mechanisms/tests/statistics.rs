@@ -87,7 +87,7 @@ fn quantiles_are_as_accurate_as_published() {
     .unwrap();
     let off = |seed: u8| {
         let found = median
-            .invoke_in(&Root::seeded([seed; 32]), data.clone().into())
+            .invoke_in(&Root::seeded([seed; 32]), &data.clone().into())
             .unwrap();
         let below = data.iter().filter(|x| **x < found).count() as f64;
         let above = data.iter().filter(|x| **x > found).count() as f64;
@@ -102,7 +102,7 @@ fn quantiles_are_as_accurate_as_published() {
     assert!(mean <= 2.0 * 101f64.ln(), "{mean}");
     let bound = clamping_bound(Records::new(), Quantile::new(9, 10).unwrap(), 1, |x| *x).unwrap();
     for seed in 0..20 {
-        let bound = bound.invoke_in(&Root::seeded([seed; 32]), data.clone().into());
+        let bound = bound.invoke_in(&Root::seeded([seed; 32]), &data.clone().into());
         assert_eq!(bound.unwrap(), 128);
     }
 }
@@ -169,13 +169,13 @@ fn means_and_variances_are_near() {
     let data: Vec<i64> = (0..20_000).map(|i| i % 61).collect();
     let (clamp, root) = (Clamp::new(0, 100).unwrap(), Root::seeded([2; 32]));
     let mean = mean(Records::new(), clamp, 1, |x| *x).unwrap();
-    let found = mean.invoke_in(&root, data.clone().into()).unwrap();
+    let found = mean.invoke_in(&root, &data.clone().into()).unwrap();
     // Laplace noise of scale 100 on a sum that is divided by 20,000.
     assert!((found - 30.0).abs() < 0.2, "{found}");
     let variance = variance(Records::new(), clamp, 1, |x| *x).unwrap();
-    let found = variance.invoke_in(&root, data.into()).unwrap();
+    let found = variance.invoke_in(&root, &data.into()).unwrap();
     assert!((found - 310.0).abs() < 10.0, "{found}");
-    let nothing = mean.invoke_in(&root, vec![].into()).unwrap();
+    let nothing = mean.invoke_in(&root, &vec![].into()).unwrap();
     assert!((0.0..=100.0).contains(&nothing));
 }
 
@@ -189,13 +189,13 @@ fn means_and_variances_in_every_measure() {
     let data: Vec<i64> = (0..20_000).map(|i| i % 61).collect();
     let mean = mean_spending(space(), rho("0.5"), clamp, |x| *x).unwrap();
     assert_eq!(mean.map().loss(&1).unwrap(), "0.5".parse().unwrap());
-    let found = mean.invoke_in(&root, data.clone().into()).unwrap();
+    let found = mean.invoke_in(&root, &data.clone().into()).unwrap();
     // Gaussian noise of scale 50·√2 on a sum, and √2 on a count, of 20,000: 0.2 is 50 standard deviations.
     assert!((found - 30.0).abs() < 0.2, "{found}");
     let variance = variance_spending(space(), epsilon_delta(1, "1e-6"), clamp, |x| *x).unwrap();
     let loss = variance.map().loss(&1).unwrap();
     assert!(*loss.epsilon() == exact("1") && *loss.delta() <= exact("1e-6"));
-    let found = variance.invoke_in(&root, data.into()).unwrap();
+    let found = variance.invoke_in(&root, &data.into()).unwrap();
     // Scale 4.3·√3·50² on the squares: 1 on the variance. 20 is 20 standard deviations.
     assert!((found - 310.0).abs() < 20.0, "{found}");
     // In zCDP, through what it implies at several ε.
@@ -229,11 +229,11 @@ fn means_and_variances_of_decimals() {
     let data: Vec<f64> = (0..20_000).map(|i| f64::from(i % 61) + 0.125).collect();
     let root = Root::seeded([5; 32]);
     let found = mean_on_grid(Records::<f64>::new(), epsilon(1), cents(), |x| *x).unwrap();
-    let found = found.invoke_in(&root, data.clone().into()).unwrap();
+    let found = found.invoke_in(&root, &data.clone().into()).unwrap();
     // As for integers, and 0.125 is rounded to 0.13: scales of 100 by 20,000, off by 0.2 with probability e^-40.
     assert!((found - 30.13).abs() < 0.2, "{found}");
     let found = variance_on_grid(Records::<f64>::new(), epsilon(1), cents(), |x| *x).unwrap();
-    let found = found.invoke_in(&root, data.into()).unwrap();
+    let found = found.invoke_in(&root, &data.into()).unwrap();
     assert!((found - 310.0).abs() < 20.0, "{found}");
     for bounds in [
         (0.0, f64::INFINITY),

@@ -361,7 +361,7 @@ fn run(maps: Vec<Map>, root_cap: Option<Cap>, ops: Vec<Op>) {
     let root = Root::seeded([1; 32]);
     let data = std::sync::Arc::new(vec![1, 2, 3, 4, 5]);
     real.sessions.push(match root_cap {
-        Some(cap) => real_filter(cap).invoke_in(&root, data).unwrap(),
+        Some(cap) => real_filter(cap).invoke_in(&root, &data).unwrap(),
         None => Odometer::new(records(), BASIC)
             .open_in(&root, data)
             .unwrap(),

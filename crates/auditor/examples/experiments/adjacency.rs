@@ -54,7 +54,7 @@ pub fn run(depth: usize) -> Result<(Epsilon, Report<Launch, u8>), Box<dyn Error>
         let filter = Odometer::new(space, Basic::new(PureDp))
             .filter(1, budget.clone())
             .map_err(failed)?;
-        let session = filter.invoke_in(root, Arc::new(data)).map_err(failed)?;
+        let session = filter.invoke_in(root, &Arc::new(data)).map_err(failed)?;
         Ok(player(move |message: Launch| {
             match session.launch(&measurement(message)?) {
                 Ok(answer) => Ok(u8::from(answer)),

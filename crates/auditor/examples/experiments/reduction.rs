@@ -79,7 +79,7 @@ pub fn run(depth: usize, seed: u8) -> Result<Outcome, Box<dyn Error>> {
             .filter(1, budget.clone())
             .map_err(failed)?;
         filter
-            .invoke_in(root, Arc::new(input.index() as u8))
+            .invoke_in(root, &Arc::new(input.index() as u8))
             .map_err(failed)
     };
     let real = audit(|input, root: &Root| {

@@ -34,7 +34,7 @@ impl Setting {
         let odometer = Odometer::new(bits(), Basic::new(self.order.clone()));
         let filter = odometer.filter(1, self.loss(budget)?).map_err(failed)?;
         filter
-            .invoke_in(root, Arc::new(input.index() as u8))
+            .invoke_in(root, &Arc::new(input.index() as u8))
             .map_err(failed)
     }
 }
@@ -106,7 +106,7 @@ pub fn run(depth: usize, seed: u8) -> Result<Found, Box<dyn Error>> {
         let data = Arc::new(input.index() as u8);
         let first = setting.children[0]
             .0
-            .invoke_in(root, Arc::clone(&data))
+            .invoke_in(root, &data)
             .map_err(failed)?;
         let left = setting
             .budget
@@ -169,7 +169,7 @@ impl Universal<'_> {
             return Ok(Seen::Refused);
         }
         let data = Arc::clone(&self.data);
-        self.machine = Some(child.invoke_in(&self.root, data).map_err(failed)?);
+        self.machine = Some(child.invoke_in(&self.root, &data).map_err(failed)?);
         Ok(Seen::Started)
     }
 

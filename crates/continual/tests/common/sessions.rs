@@ -123,7 +123,7 @@ pub fn audited<R: Adaptive>(
     audit(move |input: Input, root: &Root| {
         let filter = Odometer::new(streams(), rule.clone()).filter(1, budget.clone());
         let session = filter.map_err(failed)?;
-        let session = session.invoke_in(root, std::sync::Arc::new(()));
+        let session = session.invoke_in(root, &std::sync::Arc::new(()));
         Ok(Against::new(input, session.map_err(failed)?, &shelf))
     })
     .asking(depth, offer)

@@ -53,7 +53,7 @@ where
         let (root, data) = (root.clone(), Arc::clone(&data[input.index()]));
         let measurement = measurement.clone();
         Ok(player(move |()| {
-            let answer = measurement.invoke_in(&root, Arc::clone(&data));
+            let answer = measurement.invoke_in(&root, &data);
             answer.map_err(|error| AskError::failed(error.to_string()))
         }))
     };
@@ -110,7 +110,7 @@ where
 {
     let data = [Arc::new(zero), Arc::new(one)];
     let build = |input: Input, root: &queryable::Root| {
-        let queryable = measurement.invoke_in(root, Arc::clone(&data[input.index()]));
+        let queryable = measurement.invoke_in(root, &data[input.index()]);
         queryable.map_err(|error| AskError::failed(error.to_string()))
     };
     let next = |history: &[queryable::Exchange<Q, A>]| offer(history.len());

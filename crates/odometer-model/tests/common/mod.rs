@@ -61,7 +61,7 @@ pub fn filter(budget: &str) -> PureSession {
     let filter = Odometer::new(records(), Basic::new(PureDp)).filter(1, epsilon(budget));
     filter
         .unwrap()
-        .invoke_in(&root(), Arc::new(vec![1, 2]))
+        .invoke_in(&root(), &Arc::new(vec![1, 2]))
         .unwrap()
 }
 

@@ -185,7 +185,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     pub fn invoke(&self, data: S::Data) -> Result<A, LaunchError> {
         self.invoke_in(
             &Root::from_os().map_err(LaunchError::Unusable)?,
-            Arc::new(data),
+            &Arc::new(data),
         )
     }
 
@@ -193,10 +193,10 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     ///
     /// # Errors
     /// As [`invoke`](Self::invoke).
-    pub fn invoke_in(&self, root: &Root, data: Arc<S::Data>) -> Result<A, LaunchError> {
+    pub fn invoke_in(&self, root: &Root, data: &Arc<S::Data>) -> Result<A, LaunchError> {
         self.head().check_depth()?;
-        check_contains(self.space(), &data)?;
-        root.run([], |scope| self.run(&data, scope))
+        check_contains(self.space(), data)?;
+        root.run([], |scope| self.run(data, scope))
             .map_err(LaunchError::Failed)
     }
 
