@@ -198,8 +198,8 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
     }
 
     fn invoke(&self, input: Input, root: &Root) -> Result<A, AskError> {
-        let data = Arc::clone(&self.data[input.index()]);
-        let answer = self.measurement.invoke_in(root, &data);
+        let data = &self.data[input.index()];
+        let answer = self.measurement.invoke_in(root, data);
         answer.map_err(|error| match error {
             LaunchError::Failed(error) => error,
             // It could be run before: whatever keeps it from that now, the analyst would notice.
