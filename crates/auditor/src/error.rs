@@ -79,7 +79,7 @@ pub enum AuditError {
         /// The sum.
         sum: RBig,
     },
-    /// Some runs are missing, by a mistake of the auditor itself.
+    /// Some runs are missing, or there twice, by a mistake of the auditor itself.
     #[error(
         "all runs on input {input} have probability {sum} together, not 1: a mistake of the auditor, please report it"
     )]

@@ -4,8 +4,6 @@
 //! Histories keep the numbers that they have in the first tree, and those of the second tree alone come after them: so
 //! both trees are gone through as they were made, which is about how they lie in memory.
 
-use dashu_ratio::RBig;
-
 use crate::{
     answers::{self, Answers},
     error::AuditError,
@@ -26,21 +24,8 @@ pub(crate) fn join<Q: PartialEq, A: Ord>(
     for (missing, built) in graph.missing.iter_mut().zip(&built) {
         *missing += built.to_rational();
     }
-    demand_all(&graph)?;
+    graph.outline().demand_all_runs()?;
     Ok(graph)
-}
-
-/// No run may be lost on the way: a graph of less than all would say that too much is private.
-fn demand_all<Q, A>(graph: &Graph<Q, A>) -> Result<(), AuditError> {
-    for input in Input::BOTH {
-        let known = graph.masses.of(0, input.index());
-        let sum = known + &graph.missing[input.index()];
-        if sum < RBig::ONE {
-            let input = input.index();
-            return Err(AuditError::Lost { input, sum });
-        }
-    }
-    Ok(())
 }
 
 /// A node of the graph, and its masses.
@@ -168,20 +153,30 @@ impl Origins {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dashu_ratio::RBig;
 
     #[test]
     fn runs_that_are_lost_are_found() {
-        // As if one input, or neither, had never been run.
-        let tree = |runs: bool| {
+        // The mass of all runs and what is missing, in halves: as if one input, or neither, had never been run, or one run were
+        // lost or there twice.
+        let tree = |[runs, missing]: [i64; 2]| {
+            let half = |n: i64| Mass::from(&RBig::from_parts(n.into(), 2u8.into()));
             let mut tree = Tree::<(), ()>::new();
-            tree.nodes[0].mass = if runs { Mass::ONE } else { Mass::ZERO };
+            (tree.nodes[0].mass, tree.missing) = (half(runs), half(missing));
             tree
         };
-        for (input, runs) in [(0, [false, false]), (0, [false, true]), (1, [true, false])] {
-            let found = join(runs.map(tree), &Memory::new(u64::MAX)).err();
-            let sum = RBig::ZERO;
-            assert_eq!(found, Some(AuditError::Lost { input, sum }));
+        let found = |runs: [[i64; 2]; 2]| join(runs.map(tree), &Memory::new(u64::MAX)).err();
+        let lost = |input, halves: i64| {
+            let sum = RBig::from_parts(halves.into(), 2u8.into());
+            Some(AuditError::Lost { input, sum })
+        };
+        let all = [2, 0];
+        for (runs, sum) in [([0, 0], 0), ([1, 0], 1), ([0, 1], 1), ([3, 0], 3)] {
+            assert_eq!(found([runs, all]), lost(0, sum));
+            assert_eq!(found([all, runs]), lost(1, sum));
         }
-        assert!(join([true, true].map(tree), &Memory::new(u64::MAX)).is_ok());
+        assert_eq!(found([[0, 0], [0, 0]]), lost(0, 0));
+        assert_eq!(found([all, all]), None);
+        assert_eq!(found([[1, 1], all]), None);
     }
 }

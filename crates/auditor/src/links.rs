@@ -67,6 +67,18 @@ impl Outline<'_> {
         Err(AuditError::Truncated { what, missing })
     }
 
+    /// An error if a run was lost on the way, or is there twice: both would make too much private.
+    pub(crate) fn demand_all_runs(&self) -> Result<(), AuditError> {
+        for (input, missing) in self.missing.iter().enumerate() {
+            // What is known is known of the first way to ask, and what is missing is missing from the worst.
+            let sum = self.masses.of(0, input) + missing;
+            if sum < RBig::ONE || (sum > RBig::ONE && !self.is_truncated()) {
+                return Err(AuditError::Lost { input, sum });
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn is_truncated(&self) -> bool {
         self.missing.iter().any(|mass| !mass.is_zero())
     }

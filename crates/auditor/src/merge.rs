@@ -291,6 +291,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Walk<'_, Q, A> {
             leaves[number] = masses;
         }
         let mut graph = Graph::with_leaves(nodes, &leaves, memory)?;
+        graph.outline().demand_all_runs()?;
         graph.merged = true;
         Ok(graph)
     }

@@ -144,7 +144,7 @@ impl Settings {
         let [zero, one] = match self.threads {
             1 => [run(Input::Zero)?, run(Input::One)?],
             _ => {
-                // Nothing was run for these: they have no mass, and `join` would refuse them.
+                // Nothing was run for these: they have no mass, and joining them is an error.
                 let (mut zero, mut one) = (Ok(Tree::new()), Ok(Tree::new()));
                 at_once(&mut || zero = run(Input::Zero), &mut || {
                     one = run(Input::One)

@@ -133,7 +133,7 @@ fn mean_gap(choice: &Choice<Records<usize>>, counts: &[i64], runs: u64) -> f64 {
     let gap = |run: u64| {
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&run.to_le_bytes());
-        let chosen = choice.invoke_in(&Root::seeded(seed), &votes.clone());
+        let chosen = choice.invoke_in(&Root::seeded(seed), &votes);
         (best - counts[chosen.unwrap()]) as f64
     };
     (0..runs).map(gap).sum::<f64>() / runs as f64

@@ -20,7 +20,9 @@ fn compiled(program: &Path, facade: &Path) -> Output {
     let metadata = env::temp_dir().join(format!("odometry-compiler-{}", std::process::id()));
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "--crate-type=bin", "--emit=metadata"]);
-    rustc.args(["--error-format=json", "--verbose"]);
+    rustc.arg("--error-format=json");
+    // Types are not shortened, which would depend on where names need a path.
+    rustc.arg("--verbose");
     rustc
         .arg("--extern")
         .arg(format!("odometry={}", facade.display()));

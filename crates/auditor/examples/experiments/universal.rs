@@ -168,8 +168,8 @@ impl Universal<'_> {
         if self.machine.is_some() || *loss.epsilon() > self.left {
             return Ok(Seen::Refused);
         }
-        let data = Arc::clone(&self.data);
-        self.machine = Some(child.invoke_in(&self.root, &data).map_err(failed)?);
+        let machine = child.invoke_in(&self.root, &self.data);
+        self.machine = Some(machine.map_err(failed)?);
         Ok(Seen::Started)
     }
 
