@@ -215,18 +215,18 @@ fn table<'a>(manifest: &'a str, name: &str) -> &'a str {
     rest.find("\n[").map_or(rest, |end| &rest[..end])
 }
 
-/// The files of a target, by their places from the crate: its own, and those of the modules it lists.
-fn of_target(main: &str, files: &[(String, String)]) -> Vec<(String, String)> {
-    let listed = |(_, text): &(String, String)| text.clone();
-    let main_text = files.iter().find(|(place, _)| place == main).map(listed);
-    let main_text = main_text.unwrap_or_else(|| panic!("{main}"));
-    let is_of_it = |place: &str| {
+/// The files of a target: its own, and those of the modules it lists.
+fn of_target<'a>(
+    main: &str,
+    files: &'a [(String, String)],
+) -> impl Iterator<Item = &'a (String, String)> {
+    let main = files.iter().find(|(place, _)| place == main);
+    let (main, listed) = main.expect("a target has a file");
+    files.iter().filter(move |(place, _)| {
         let module = place.trim_start_matches("src/");
         let module = module.split(['/', '.']).next().unwrap();
-        place == main || main_text.contains(&format!("mod {module};"))
-    };
-    let files = files.iter().filter(|(place, _)| is_of_it(place));
-    files.cloned().collect()
+        place == main || listed.contains(&format!("mod {module};"))
+    })
 }
 
 /// Some targets are not built for tests, or their documentation is not, because they have none: what is written there would never run.

@@ -52,6 +52,7 @@ impl Default for Limits {
     }
 }
 
+/// An error if histories would be too long.
 pub(crate) fn check_depth(depth: usize) -> Result<(), AuditError> {
     if depth <= MAX_ROUNDS {
         return Ok(());

@@ -67,7 +67,7 @@ impl Outline<'_> {
         Err(AuditError::Truncated { what, missing })
     }
 
-    /// An error if a run was lost on the way, or is there twice: both would make too much private.
+    /// An error if a run was lost on the way, or is there twice: either could make too much look private.
     pub(crate) fn demand_all_runs(&self) -> Result<(), AuditError> {
         for (input, missing) in self.missing.iter().enumerate() {
             // What is known is known of the first way to ask, and what is missing is missing from the worst.

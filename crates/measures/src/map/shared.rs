@@ -39,7 +39,7 @@ impl<D: Distance, M: Measure> Map<D, M> {
         self.0.form.get_or_init(|| form)
     }
 
-    /// Inlined, because it is the frame of a map of maps.
+    /// Inlined: a frame less for every map in a map.
     #[inline]
     pub(super) fn loss(&self, d_in: &D) -> Result<M::Loss, MapError> {
         // Nothing else in this frame: maps of maps call one another, as deep as they are nested.
