@@ -167,7 +167,7 @@ impl<P: Promise<Metric: CountsRecords, Measure: Paired>> Countable for &P {
 }
 
 impl Mechanism {
-    /// What a measurement knows of its pair at this distance, or what its loss says. The mechanism has no metric: the caller
+    /// The pair that a measurement knows at this distance, or the pair of its loss there. The mechanism has no metric: the caller
     /// vouches for the data that are this far apart.
     ///
     /// ```

@@ -132,7 +132,7 @@ impl Checked {
         self.answers(name, 6, measurement, people());
     }
 
-    /// Floats are told apart by their bits.
+    /// Floats are compared by their bits.
     fn float<M: Measure>(
         &mut self,
         name: &'static str,

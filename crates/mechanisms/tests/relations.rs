@@ -49,7 +49,7 @@ fn an_accountant_takes_one_metric() {
     assert!(more.add(noise, 1).epsilon("0").is_ok());
 }
 
-/// A metric with a parameter: records of so many days are one.
+/// A metric with a parameter: the number of days that make one record.
 #[derive(Clone, Debug, PartialEq)]
 struct Days(u32);
 
