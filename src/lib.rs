@@ -76,6 +76,8 @@ pub mod guide {
     pub mod accountant {}
     #[doc = include_str!("../docs/ledger.md")]
     pub mod ledger {}
+    #[doc = include_str!("../docs/limits.md")]
+    pub mod limits {}
     #[doc = include_str!("../docs/custodian.md")]
     pub mod custodian {}
     #[doc = include_str!("../docs/experiments.md")]

@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod ledger;
+mod limits;
 mod references;
 mod rooms;
 mod survey;

@@ -2,20 +2,26 @@
 
 use dashu_ratio::RBig;
 use exact::{Exact, Parameter, Round};
+use measures::Promise;
 
 use crate::AccountantError;
 use crate::direction::Direction;
 use crate::mechanism::Mechanism;
 use crate::promised::Countable;
+use crate::relation::Relation;
 
 /// Mechanisms that are fixed in advance, and what they reveal together.
 ///
 /// Every answer is an upper bound with a proof (`docs/accountant.md`): discretisation can only add, truncation and rounding
 /// are bounded and added. In most cases it is within a relative `1e-4` of the least ε, at any δ.
 ///
-/// Hypotheses: which mechanisms run, and how often, is decided before the first of them runs; so this is for planning,
-/// calibration and [compositors](crate::CertifiedApprox), never for filters. Concurrent interleaving is as for
-/// [`Optimal`](measures::fixed::Optimal): with finite communication.
+/// Hypotheses:
+/// - Which mechanisms run, and how often, is decided before the first of them runs. So this is for planning, calibration and
+///   [compositors](crate::CertifiedApprox), never for filters. Concurrent interleaving is as for
+///   [`Optimal`](measures::fixed::Optimal): with finite communication.
+/// - All of them are about the same pair of neighbouring data sets. The accountant checks the metric of measurements, which are
+///   taken at distance 1: one of another metric is [`AccountantError::Metrics`]. A [`Mechanism`] has no metric: you vouch that its
+///   pair is valid for the neighbouring data that you mean.
 ///
 /// ```
 /// use odometry::accountant::{Accountant, Mechanism};
@@ -29,6 +35,8 @@ use crate::promised::Countable;
 #[derive(Clone, Debug, Default)]
 pub struct Accountant {
     items: Vec<(Mechanism, u64)>,
+    /// The neighbouring data of the measurements among them; `None` if there are only plain mechanisms.
+    relation: Option<Relation>,
 }
 
 impl Accountant {
@@ -37,8 +45,8 @@ impl Accountant {
         Accountant::default()
     }
 
-    /// With `count` more runs of this, each with its own coins: a [`Mechanism`], or a measurement at distance 1 (by reference;
-    /// then there may be an error).
+    /// With `count` more runs of this, each with its own coins: a [`Mechanism`], or a measurement at distance 1 of its metric (by
+    /// reference; then there may be an error).
     ///
     /// ```
     /// use odometry::accountant::Accountant;
@@ -50,9 +58,31 @@ impl Accountant {
     /// assert!(together.epsilon("1e-6")? < "19.3447".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// Measurements of two metrics are refused, because no ε is valid for both. A claim about another distance can be added as
+    /// a mechanism, and you vouch for it. Here, a replaced record is one removed and one added:
+    ///
+    /// ```
+    /// use odometry::accountant::{Accountant, AccountantError, Mechanism};
+    /// use odometry::mechanisms::{additive::histogram, samplers::DiscreteLaplace};
+    /// use odometry::prelude::*;
+    /// let added = histogram(Records::<usize>::new(), DiscreteLaplace::new(1)?, 2, |x| *x)?;
+    /// let replaced = histogram(Records::<usize>::replaced(), DiscreteLaplace::new(1)?, 2, |x| *x)?;
+    /// let ten = Accountant::new().add(&replaced, 10)?;
+    /// assert!(matches!(ten.clone().add(&added, 10), Err(AccountantError::Metrics { .. })));
+    /// let all = ten.add(Mechanism::of(&added, &2)?, 10); // two records: 10·2 + 10·2
+    /// assert!(all.epsilon("0")? >= "40".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn add<C: Countable>(self, mechanism: C, count: u64) -> C::Made {
         mechanism.add_to(self, count)
+    }
+
+    /// For the neighbouring data of one more measurement, if they are those of the others.
+    pub(crate) fn related<P: Promise>(mut self, promise: &P) -> Result<Self, AccountantError> {
+        self.relation = Some(Relation::with(self.relation.as_ref(), promise)?);
+        Ok(self)
     }
 
     pub(crate) fn with(mut self, mechanism: Mechanism, count: u64) -> Accountant {

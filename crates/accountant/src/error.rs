@@ -47,6 +47,19 @@ pub enum AccountantError {
         /// What the map said.
         source: measures::MapError,
     },
+    /// Measurements for different metrics.
+    #[error(
+        "{mechanism} is for data one step apart in {metric}, and the measurements before it in {known}: no ε is valid for both; use one \
+         accountant for each metric, or add `Mechanism::of(&measurement, &distance)?` at a distance that covers a step of {known}"
+    )]
+    Metrics {
+        /// The measurement that was not added.
+        mechanism: String,
+        /// Its metric.
+        metric: String,
+        /// The metric of the measurements before it.
+        known: String,
+    },
     /// More mechanisms than can be counted.
     #[error("more than 2^63 mechanisms cannot be counted; add fewer")]
     TooMany,

@@ -52,6 +52,7 @@ mod numbers;
 mod promised;
 #[cfg(test)]
 mod reference;
+mod relation;
 mod rule;
 
 pub use accountant::Accountant;

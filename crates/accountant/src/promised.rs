@@ -155,17 +155,20 @@ impl Countable for Mechanism {
     }
 }
 
-/// At distance 1. For other distances, and other metrics, see [`Mechanism::of`].
+/// At distance 1 of its metric, which is that of all measurements of the accountant. For other distances, and other metrics, see
+/// [`Mechanism::of`].
 impl<P: Promise<Metric: CountsRecords, Measure: Paired>> Countable for &P {
     type Made = Result<Accountant, AccountantError>;
 
     fn add_to(self, accountant: Accountant, count: u64) -> Self::Made {
+        let accountant = accountant.related(self)?;
         Ok(accountant.with(Mechanism::of(self, &1)?, count))
     }
 }
 
 impl Mechanism {
-    /// What a measurement knows of its pair at this distance, or what its loss says.
+    /// The pair that a measurement knows at this distance, or the pair of its loss there. The mechanism has no metric: the caller
+    /// vouches for the data that are this far apart.
     ///
     /// ```
     /// use odometry::accountant::{Accountant, Mechanism};

@@ -23,7 +23,8 @@ use crate::{
 /// its space has it.
 ///
 /// Nothing checks that the data sets are that close: an attack on others refutes nothing. The claim is about these two data
-/// sets only: choose two on which the answers differ most.
+/// sets only: choose two on which the answers differ most. Between multisets of records, a claim is for all orders: two orders of the
+/// same records are at distance 0 of [`audit_measurement_at`].
 ///
 /// ```
 /// use odometry::auditor::audit_measurement;

@@ -65,8 +65,9 @@ pub use into::IntoLoss;
 pub use map::{MAX_LINKS, PrivacyMap};
 pub use measure::{Loss, Measure, Scale, ScaleSquared};
 pub use metric::{
-    AbsoluteDistance, ChangeOneDistance, CountsRecords, Distance, L1Distance, L2Distance, Metric,
-    Neighbouring, Neighbours, Number, SymmetricDistance, times,
+    AbsoluteDistance, ChangeOneDistance, CountsRecords, Distance, HammingDistance,
+    InsertDeleteDistance, L1Distance, L2Distance, Metric, Neighbouring, Neighbours, Number,
+    SymmetricDistance, times,
 };
 pub use name::Name;
 pub use profile::{Profile, ProfileDp};

@@ -187,14 +187,16 @@ where
 }
 
 impl<M: Measure<Loss: Scale>> PrivacyMap<SymmetricDistance, M> {
-    /// The [linear](Self::linear) map with this loss for every record that is added or removed. It fits no other metric.
+    /// The [linear](Self::linear) map with this loss for every record that is added or removed, in every order of the records. It
+    /// fits no other metric.
     pub fn per_record<L: IntoLoss<M::Loss>>(measure: M, loss: L) -> L::Made<Self> {
         Self::linear(measure, loss)
     }
 }
 
 impl<M: Measure<Loss: Scale>> PrivacyMap<ChangeOneDistance, M> {
-    /// The [linear](Self::linear) map with this loss for every record that is replaced. It fits no other metric.
+    /// The [linear](Self::linear) map with this loss for every record that is replaced, in every order of the records. It fits no
+    /// other metric.
     pub fn per_replacement<L: IntoLoss<M::Loss>>(measure: M, loss: L) -> L::Made<Self> {
         Self::linear(measure, loss)
     }

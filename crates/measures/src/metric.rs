@@ -1,4 +1,15 @@
 //! How far apart two inputs are. A metric is only a name with a type of distances: the data live elsewhere.
+//!
+//! # The order of records
+//!
+//! [`SymmetricDistance`] and [`ChangeOneDistance`] are distances between *multisets* of records, as in OpenDP: two lists with the
+//! same records in another order are at distance 0. Equal records are indistinguishable ones. So a privacy map or a stability map
+//! at these metrics is a claim about every order of the records. The author of a measurement whose law depends on the order
+//! vouches for it with both lists in any order; at distance 0, the law must be the same for all orders.
+//!
+//! [`InsertDeleteDistance`] and [`HammingDistance`] are distances between *lists*: the order counts. They are never smaller than
+//! the multiset distance that they belong to, because every insertion, deletion or replacement in a list is one in its multiset. So
+//! every claim for multisets is true of lists, and not conversely.
 
 use crate::map::read_converted;
 use crate::{Form, MapError, Name};
@@ -67,7 +78,8 @@ pub trait Metric: Clone + PartialEq + Debug + Send + Sync + 'static {
 
 /// A metric that counts changed records. Whoever implements it vouches that, among all data sets, any two at distance `n`
 /// are linked by a path of `n` steps of distance 1, as [group privacy](crate::GroupPrivacy) needs, and that each step
-/// changes one record.
+/// changes one record: it adds or removes one, or replaces one if [`REPLACES`](Self::REPLACES). In which order the records are
+/// afterwards is up to the metric.
 ///
 /// This is about all data sets. A space that leaves some of them out may cut the paths: data sets of exactly 10 records
 /// have no two at [`SymmetricDistance`] 1. Whoever uses group privacy vouches that the steps stay in the space.
@@ -167,10 +179,17 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// The number of records to add and remove to turn one data set into the other.
+    /// The number of records to add and remove to turn one multiset of records into the other. Another order of the records is
+    /// distance 0.
     SymmetricDistance = "symmetric": u32;
-    /// The number of records to replace to turn one data set into another of the same size.
+    /// The number of records to replace to turn one multiset of records into another of the same size. Another order of the
+    /// records is distance 0.
     ChangeOneDistance = "change-one": u32;
+    /// The number of records to insert and delete, anywhere, to turn one list of records into the other. At least their
+    /// [`SymmetricDistance`].
+    InsertDeleteDistance = "insert-delete": u32;
+    /// The number of positions at which two lists of records of the same length differ. At least their [`ChangeOneDistance`].
+    HammingDistance = "hamming": u32;
     /// The absolute difference of two numbers.
     AbsoluteDistance = "absolute": Exact;
     /// The sum of the absolute differences of two vectors' coordinates.
@@ -186,6 +205,16 @@ impl CountsRecords for SymmetricDistance {
 }
 
 impl CountsRecords for ChangeOneDistance {
+    const REPLACES: bool = true;
+}
+
+/// A shortest way inserts and deletes one record at a time.
+impl CountsRecords for InsertDeleteDistance {
+    const REPLACES: bool = false;
+}
+
+/// Positions that differ are replaced one by one. Lists of different lengths are at no distance.
+impl CountsRecords for HammingDistance {
     const REPLACES: bool = true;
 }
 

@@ -23,6 +23,11 @@ pub trait Promise {
     /// The map.
     fn promised(&self) -> &PrivacyMap<Self::Metric, Self::Measure>;
 
+    /// The metric with its parameters, where they are known. A map by itself knows only the type of its metric.
+    fn metric(&self) -> Option<&Self::Metric> {
+        None
+    }
+
     /// What is known beside the map, if it is known: a finer description of the loss, for one. Whoever promises vouches for
     /// it as for the map.
     fn known<T: Any + Send + Sync>(&self) -> Option<&T> {

@@ -10,10 +10,10 @@ use measures::adaptive::{
 use measures::fixed::{Advanced, Hybrid, Optimal, OptimalPure};
 use measures::{
     AbsoluteDistance, ApproxDp, ApproxGaussianDp, ApproxZcdp, Basic, ChangeOneDistance, Distance,
-    Epsilon, EpsilonDelta, Form, GaussianDp, L1Distance, L2Distance, Loss, Measure, Metric, Mu,
-    MuDelta, Name, Neighbouring, Neighbours, Orders, PrivacyMap, Profile, ProfileDp, PureDp,
-    RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, RhoDelta, Rule, SymmetricDistance,
-    Tradeoff, TradeoffDp, Zcdp,
+    Epsilon, EpsilonDelta, Form, GaussianDp, HammingDistance, InsertDeleteDistance, L1Distance,
+    L2Distance, Loss, Measure, Metric, Mu, MuDelta, Name, Neighbouring, Neighbours, Orders,
+    PrivacyMap, Profile, ProfileDp, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho,
+    RhoDelta, Rule, SymmetricDistance, Tradeoff, TradeoffDp, Zcdp,
 };
 use proptest::prelude::*;
 
@@ -47,6 +47,8 @@ fn measures_and_metrics_keep_their_names() {
     );
     named(SymmetricDistance.name(), "symmetric");
     named(ChangeOneDistance.name(), "change-one");
+    named(InsertDeleteDistance.name(), "insert-delete");
+    named(HammingDistance.name(), "hamming");
     named(AbsoluteDistance.name(), "absolute");
     named(L1Distance.name(), "l1");
     named(L2Distance.name(), "l2");

@@ -1,7 +1,8 @@
 //! Privacy of persons instead of rows: how many rows of a person count, as a stable transformation.
 //!
-//! Data are persons, each with a list of rows; their distance is the number of persons who come or go. What is kept of a person
-//! depends on that person's rows alone, and not on their order.
+//! Data are persons, each with a list of rows; their distance is the number of persons who come or go. Only that person's rows
+//! decide which of them are kept, and not their order, as long as `Ord` calls only indistinguishable rows equal. The persons may be in
+//! any order.
 
 use std::collections::BTreeMap;
 

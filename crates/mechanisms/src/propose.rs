@@ -32,6 +32,8 @@ use crate::{
 /// - where the values of two such data differ by more than `bound`, `distance` is zero for both;
 /// - neither function panics.
 ///
+/// Data sets of records are multisets: neither function may depend on the order of the records.
+///
 /// A lower bound on the number of records to change until such a pair is reached has the first two properties.
 #[derive(Clone)]
 pub struct Proposal<F, D> {
@@ -165,7 +167,7 @@ where
 /// A value of any kind, as it is, if it is found to be the same for all data nearby; otherwise nothing (\[DR14\] §7.2).
 ///
 /// `distance` is as in a [`Proposal`]: it changes by at most one over a unit of distance, and is zero for any two data one unit apart whose values are
-/// not equal. *Loss* for one unit: (ε, δ), exactly as given.
+/// not equal. Neither function may depend on the order of the records. *Loss* for one unit: (ε, δ), exactly as given.
 ///
 /// ```
 /// use odometry::mechanisms::propose::release_if_stable;

@@ -54,8 +54,8 @@ pub trait PoissonSampled: Sized {
     ///
     /// Hypotheses. Neighbours have one record more or less. The sample is drawn once for a launch, inside its step, and not
     /// shown: an answer may be interactive, and all of it is about the same sample. The measurement takes every list of
-    /// records, the empty one included. Cloning a record does not fail. How long it takes is not covered, and tells more
-    /// than before: the time depends on the size of the sample.
+    /// records, the empty one included, and is private for all orders of them, because a sample keeps the order. Cloning a
+    /// record does not fail. Time is not covered, and shows more than before: it depends on the size of the sample.
     ///
     /// ```
     /// use odometry::mechanisms::{additive::count, samplers::DiscreteLaplace, sampling::PoissonSampled};

@@ -228,8 +228,8 @@ impl SparseVector {
 
     /// Sparse vector over queries of the author's choice. `evaluate` computes the query that a value of `Q` names.
     ///
-    /// The author vouches that every query that a `Q` can name has this sensitivity, and that `evaluate` does not panic
-    /// because of the data. Loss per started unit of distance: [`loss`](Self::loss). Queries that move together are for
+    /// The author vouches that every query that a `Q` can name has this sensitivity, for records in any order if the space is one of
+    /// multisets, and that `evaluate` does not panic because of the data. Loss per started unit of distance: [`loss`](Self::loss). Queries that move together are for
     /// connected spaces: see [`KnownOn`].
     pub fn measurement<S, Q, K>(
         &self,

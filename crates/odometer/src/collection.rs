@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 /// Data that are records, in whatever form they are kept: a list, a table of columns, a map from people to rows.
 ///
-/// Whoever implements it vouches that every record is seen once, each time in the same order, and that what one record
-/// looks like depends on no other. How far apart two collections are is said by the metric of a space, and counts these
-/// records: with one record more or less here, data sets must be at distance 1 there.
+/// The implementer vouches that every record is seen once, each time in the same order, and that what one record
+/// looks like depends on no other. The metric of a space decides how far apart two collections are, and counts these
+/// records: with one record more or less here, data sets must be at distance 1 there. With the same records in another order they
+/// are at distance 0, unless the metric is [ordered](measures::InsertDeleteDistance).
 ///
 /// ```
 /// use odometry::mechanisms::{additive::count_spending, spend::epsilon};

@@ -3,12 +3,16 @@
 use std::{any::type_name, fmt, marker::PhantomData};
 
 use measures::{
-    ChangeOneDistance, CountsRecords, Distance, MapError, Measure, Metric, PrivacyMap,
-    SymmetricDistance,
+    ChangeOneDistance, CountsRecords, Distance, HammingDistance, InsertDeleteDistance, MapError,
+    Measure, Metric, PrivacyMap, SymmetricDistance,
 };
 use queryable::guarded;
 
-use crate::{collection::Collection, error::OpenError, transformation::Mismatch};
+use crate::{
+    collection::Collection,
+    error::OpenError,
+    transformation::{Mismatch, Transformation},
+};
 
 /// A set of data sets with a metric on it. Two spaces are compared when things are put together: a measurement is launched
 /// only on data of the space it was made for.
@@ -80,11 +84,29 @@ pub struct Any<T, MI>(MI, PhantomData<fn() -> T>);
 
 /// Every list of records.
 ///
+/// With [`new`](Records::new) and [`replaced`](Records::replaced) a data set is a *multiset* of records, held in any order: the same
+/// records in another order are at distance 0. The author of a measurement whose law depends on the order vouches for all orders.
+/// With [`ordered`](Records::ordered) and [`ordered_replaced`](Records::ordered_replaced) a data set is a list.
+///
 /// ```
 /// use odometry::odometer::{Records, Space};
 /// let people = Records::<(&str, u32)>::new(); // neighbours have one record more or less
 /// let known = Records::<(&str, u32)>::replaced(); // neighbours have one record replaced
 /// assert!(people.contains(&vec![("Ada", 36)]) && known.contains(&vec![]));
+/// ```
+///
+/// ```
+/// use odometry::auditor::audit_measurement;
+/// use odometry::prelude::*;
+/// // Looks at the first record, and lies one time in four: ln 3 for a record that is inserted or deleted anywhere.
+/// let lie = Bit::new(Probability::new(1, 4)?);
+/// let map = PrivacyMap::linear(PureDp, "1.0987")?;
+/// let first = Measurement::new("first", Records::<u8>::ordered(), map, move |data, scope| {
+///     let large = data.first().is_some_and(|first| *first > 5);
+///     Ok(large ^ scope.draw(&lie)?)
+/// });
+/// assert!(audit_measurement(&first, vec![0], vec![10, 0]).answer()?.holds());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type Records<T, MI = SymmetricDistance> = Any<Vec<T>, MI>;
 
@@ -96,14 +118,56 @@ impl<T, MI> Any<T, MI> {
 }
 
 impl<T> Records<T> {
-    /// Every list of records. Its distance is the number of records to add and remove.
+    /// Every multiset of records, held in any order. Its distance is the number of records to add and remove.
     pub const fn new() -> Self {
         Self::with(SymmetricDistance)
     }
 
-    /// Every list of records. Its distance is the number of records to replace: how many there are is no secret.
+    /// Every multiset of records, held in any order. Its distance is the number of records to replace: how many there are is no
+    /// secret.
     pub const fn replaced() -> Records<T, ChangeOneDistance> {
         Any::with(ChangeOneDistance)
+    }
+
+    /// Every list of records, where the order counts. Its distance is the number of records to insert and delete.
+    pub const fn ordered() -> Records<T, InsertDeleteDistance> {
+        Any::with(InsertDeleteDistance)
+    }
+
+    /// Every list of records, where the order counts. Its distance is the number of positions that differ: how many records there
+    /// are is no secret.
+    pub const fn ordered_replaced() -> Records<T, HammingDistance> {
+        Any::with(HammingDistance)
+    }
+}
+
+impl<C: Clone + Send + Sync + 'static> Any<C, InsertDeleteDistance> {
+    /// From lists to the multisets of their records: a measurement for multisets becomes one for lists. The reverse is not offered,
+    /// because a measurement for lists may show the order.
+    ///
+    /// *Stability:* 1. Every record inserted into or deleted from the list is added to or removed from the multiset. The data are
+    /// cloned when the first launch needs them.
+    ///
+    /// ```
+    /// use odometry::mechanisms::{additive::count_spending, spend::epsilon};
+    /// use odometry::odometer::Records;
+    /// let adults = count_spending(Records::<u8>::new(), epsilon("0.5"), |age| *age >= 18)?;
+    /// let of_lists = (&Records::ordered().forget_order() >> &adults)?;
+    /// assert_eq!(of_lists.map().loss(&1)?.to_string(), "0.5");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn forget_order(self) -> Transformation<Self, Any<C, SymmetricDistance>> {
+        Transformation::multiplying(self, Any::default(), 1, |data: &C| Ok(data.clone()))
+    }
+}
+
+impl<C: Clone + Send + Sync + 'static> Any<C, HammingDistance> {
+    /// From lists of a public length to the multisets of their records. *Stability:* 1. Every record replaced in the list is replaced
+    /// in the multiset.
+    #[track_caller]
+    pub fn forget_order(self) -> Transformation<Self, Any<C, ChangeOneDistance>> {
+        Transformation::multiplying(self, Any::default(), 1, |data: &C| Ok(data.clone()))
     }
 }
 
@@ -175,6 +239,10 @@ pub trait Connected: Space<Distance = u32, Metric: CountsRecords> {}
 impl<T: Send + Sync + 'static> Connected for Records<T> {}
 /// All lists: records are replaced one by one (lists of different lengths are at no distance).
 impl<T: Send + Sync + 'static> Connected for Records<T, ChangeOneDistance> {}
+/// All lists: records are inserted and deleted one by one.
+impl<T: Send + Sync + 'static> Connected for Records<T, InsertDeleteDistance> {}
+/// All lists: positions are replaced one by one (lists of different lengths are at no distance).
+impl<T: Send + Sync + 'static> Connected for Records<T, HammingDistance> {}
 
 /// A space whose data sets are [collections](Collection) of records, at a distance that counts the records that change.
 /// Every type of collection makes one: `Any::<Table, _>::with(SymmetricDistance)`.

@@ -73,6 +73,9 @@ struct Failed {
 impl<S: Space, T: Space> Transformation<S, T> {
     /// A transformation from its parts. It is called after the place where it is made, until it is
     /// [named](Self::named).
+    ///
+    /// The author vouches for the stability map. Between multisets ([`Records::new`](crate::Records::new)) it is a claim about every
+    /// order of the records: the first 100 records are not a stable function, because another order has other ones.
     #[track_caller]
     pub fn new<D, F>(input: S, output: T, stability: D, function: F) -> Self
     where

@@ -20,6 +20,7 @@ mod golden;
 mod halting;
 mod journal;
 mod links;
+mod lists;
 mod messages;
 mod partitions;
 mod peers;

@@ -132,12 +132,24 @@ pub trait SameMetric: SharedMetric {
     type Ours: Metric<Distance = OursOf<Self>> + Default;
 }
 
+/// Both are distances between multisets.
 impl SameMetric for metrics::SymmetricDistance {
     type Ours = measures::SymmetricDistance;
 }
 
+/// Both are distances between multisets.
 impl SameMetric for metrics::ChangeOneDistance {
     type Ours = measures::ChangeOneDistance;
+}
+
+/// Both are distances between lists.
+impl SameMetric for metrics::InsertDeleteDistance {
+    type Ours = measures::InsertDeleteDistance;
+}
+
+/// Both are distances between lists.
+impl SameMetric for metrics::HammingDistance {
+    type Ours = measures::HammingDistance;
 }
 
 impl<Q> SameMetric for metrics::AbsoluteDistance<Q>
@@ -177,6 +189,32 @@ where
 /// let on_ages = (&same_data(&ages) >> &nothing)?;
 /// assert_eq!(on_ages.space(), &ages);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// OpenDP's `SymmetricDistance` and `ChangeOneDistance` are distances between multisets, as ours of these names are. A measurement that
+/// looks at the order of records is for lists, and fits `InsertDeleteDistance` and `HammingDistance` only:
+///
+/// ```
+/// # use odometry::measures::{PrivacyMap, PureDp};
+/// # use odometry::odometer::{Measurement, Records};
+/// # use opendp::{domains::{AtomDomain, VectorDomain}, metrics};
+/// # use odometry::opendp_bridge::{same_data, space};
+/// let ages = space(VectorDomain::new(AtomDomain::<i32>::default()), metrics::InsertDeleteDistance)?;
+/// let map = PrivacyMap::linear(PureDp, "1")?;
+/// let first = Measurement::new("first", Records::<i32>::ordered(), map, |_, _| Ok(0)); // yours adds noise
+/// let on_ages = (&same_data(&ages) >> &first)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use odometry::measures::{PrivacyMap, PureDp};
+/// # use odometry::odometer::{Measurement, Records};
+/// # use opendp::{domains::{AtomDomain, VectorDomain}, metrics};
+/// # use odometry::opendp_bridge::{same_data, space};
+/// let ages = space(VectorDomain::new(AtomDomain::<i32>::default()), metrics::SymmetricDistance).unwrap();
+/// let map = PrivacyMap::linear(PureDp, "1").unwrap();
+/// let first = Measurement::new("first", Records::<i32>::ordered(), map, |_, _| Ok(0));
+/// let on_ages = &same_data(&ages) >> &first;
 /// ```
 pub fn same_data<DI, MI>(
     space: &OpendpSpace<DI, MI>,

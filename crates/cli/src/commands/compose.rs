@@ -27,6 +27,7 @@ An ITEM is a loss or a mechanism, with a count if need be:
   sampled-gaussian:rate=0.01,sigma=1 on a Poisson sample: a step of DP-SGD
   sampled-laplace:rate=0.01,scale=2
   \"laplace:scale=10 x1000\"           a thousand of them
+All items must be about the same neighbouring data, such as one record added or removed; this is not checked.
 A file has the same as columns (CSV) or keys (JSON): mechanism, epsilon, delta, scale, sigma, sensitivity, rate,
 count, name. In JSON numbers are text, because 0.1 is not what a computer's 0.1 is.";
 

@@ -1,4 +1,5 @@
-//! Which streams are at which distance: a verification function for every distance.
+//! Which streams are at which distance: a verification function for every distance. Streams are lists: messages are compared
+//! position by position, and another order is another stream.
 
 use std::{fmt, marker::PhantomData};
 

@@ -38,7 +38,8 @@ use crate::{
 ///
 /// `score(data, candidate)` is an integer for each candidate below `candidates`. Its author vouches that every score
 /// changes by at most `Δ·⌈d⌉`, rounded up to an integer, between inputs at distance `d`, where Δ is the `sensitivity`; and
-/// that the function does not panic. (Integers do not change in proportion: `round(x)` changes by 1 between 0.4 and 0.6.)
+/// that the function does not panic. (Integers do not change in proportion: `round(x)` changes by 1 between 0.4 and 0.6.) At
+/// distance 0, scores are equal: those of a multiset of records do not depend on their order.
 #[derive(Clone)]
 pub struct Scores<F, K = Free> {
     candidates: usize,

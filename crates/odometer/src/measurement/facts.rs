@@ -58,6 +58,10 @@ impl<S: Space, M: Measure, A: 'static> Promise for Measurement<S, M, A> {
         self.map()
     }
 
+    fn metric(&self) -> Option<&S::Metric> {
+        Some(self.space().metric())
+    }
+
     fn known<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.known()
     }

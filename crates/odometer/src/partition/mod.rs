@@ -30,8 +30,8 @@ use crate::{
     sync::Mutex,
 };
 
-/// The space of a part: any data of the same form, at the symmetric distance. A part of a list is a list:
-/// `PartOf<Records<T>>` is `Records<T>`.
+/// The space of a part: any data of the same form, at the symmetric distance between multisets, also where the whole is a list at an
+/// ordered distance. A part of a `Vec` is a `Vec`: `PartOf<Records<T>>` is `Records<T>`.
 pub type PartOf<S> = Any<<S as Space>::Data, SymmetricDistance>;
 
 /// A partition of a session's data: a session for every part.

@@ -1,7 +1,10 @@
-//! Mechanisms of ours on OpenDP's data: vectors, counters, monitors, weights, randomized response.
+//! Mechanisms of ours on OpenDP's data: vectors, counters, monitors, weights, randomized response, lists.
 
-use measures::{Basic, L1Distance, L2Distance, PureDp, Zcdp};
-use odometer::{LaunchError, Odometer};
+use std::sync::Arc;
+
+use measures::{Basic, L1Distance, L2Distance, Metric, PrivacyMap, PureDp, Zcdp};
+use odometer::{LaunchError, Measurement, Odometer, Records};
+use odometry::auditor::audit_measurement_at;
 use odometry::mechanisms::{
     additive::{Vectors, add_noise_to_vector},
     counter::{Counter, SquareRootCounter, SubtractingCounter},
@@ -15,8 +18,11 @@ use opendp::{
     domains::{AtomDomain, VectorDomain},
     metrics,
 };
-use opendp_bridge::{export, same_data_in, same_value, space};
-use queryable::coins::Probability;
+use opendp_bridge::{export, same_data, same_data_in, same_value, space};
+use queryable::{
+    AskError, Scope,
+    coins::{Bit, Probability},
+};
 
 use crate::support::Any;
 
@@ -113,5 +119,59 @@ fn randomized_response_of_ours() -> Result<(), Any> {
     let truths = (0..4000).filter(|_| theirs.invoke(&true) == Ok(Ok(true)));
     // 3000, with a standard deviation of 27: off by 250 with probability below 1e-18.
     assert!((2750..3250).contains(&truths.count()));
+    Ok(())
+}
+
+/// Is the first record large? Wrong one time in four: ln 3 where the first record changes.
+fn first<MI: Metric<Distance = u32>>(
+    space: Records<i64, MI>,
+) -> Measurement<Records<i64, MI>, PureDp, bool> {
+    let lie = Bit::new(Probability::new(1, 4).unwrap());
+    let map = PrivacyMap::linear(PureDp, "1.0987").unwrap();
+    let answer = move |data: &Arc<Vec<i64>>, scope: &mut Scope<'_>| {
+        let large = data.first().is_some_and(|first| *first > 5);
+        Ok::<_, AskError>(large ^ scope.draw(&lie)?)
+    };
+    Measurement::new("first record", space, map, answer)
+}
+
+/// OpenDP's symmetric and change-one distances are between multisets, so what looks at the order is at distance 0 from itself in
+/// another order: claimed for multisets it is refuted there. Claimed for lists, it comes over to OpenDP's lists only, and holds.
+#[test]
+fn a_measurement_of_the_first_record_is_for_lists() -> Result<(), Any> {
+    let (sorted, turned) = (vec![0, 10], vec![10, 0]);
+    let any = || VectorDomain::new(AtomDomain::<i64>::default());
+
+    let multisets = space(any(), metrics::SymmetricDistance)?;
+    let vouched = (&same_data(&multisets) >> &first(Records::new()))?;
+    assert_eq!(vouched.map().loss(&0)?.to_string(), "0");
+    let audit = audit_measurement_at(&vouched, 0, sorted.clone(), turned.clone());
+    assert!(audit.answer()?.attack().is_some());
+    let multisets = space(any().with_size(2), metrics::ChangeOneDistance)?;
+    let vouched = (&same_data(&multisets) >> &first(Records::replaced()))?;
+    let audit = audit_measurement_at(&vouched, 0, sorted.clone(), turned.clone());
+    assert!(audit.answer()?.attack().is_some());
+
+    let lists = space(any(), metrics::InsertDeleteDistance)?;
+    let of_lists = (&same_data(&lists) >> &first(Records::ordered()))?;
+    for (d_in, one, other) in [
+        (0, &sorted, &sorted),
+        (1, &sorted, &vec![10, 0, 10]),
+        (2, &sorted, &turned),
+    ] {
+        let audit = audit_measurement_at(&of_lists, d_in, one.clone(), other.clone());
+        assert!(audit.answer()?.holds(), "{d_in}");
+    }
+    let positions = space(any().with_size(2), metrics::HammingDistance)?;
+    let of_positions = (&same_data(&positions) >> &first(Records::ordered_replaced()))?;
+    for (d_in, other) in [(1, vec![10, 10]), (2, turned)] {
+        let audit = audit_measurement_at(&of_positions, d_in, sorted.clone(), other);
+        assert!(audit.answer()?.holds(), "{d_in}");
+    }
+
+    // A measurement for multisets is one for lists: by the transformation, in an account at OpenDP's metric.
+    let count = first(Records::new());
+    let on_lists = (&same_data(&lists).then(&Records::ordered().forget_order())? >> &count)?;
+    assert_eq!(on_lists.map().loss(&2)?.to_string(), "2.1974");
     Ok(())
 }
