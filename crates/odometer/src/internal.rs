@@ -1,4 +1,4 @@
-//! What the workspace's bridges to other libraries need. It may change with every version, and it is not for analysts: a
+//! The interface for the workspace's bridges to other libraries. It may change with every version, and it is not for analysts: a
 //! failure that is recorded here stops everything on the data, as that of a transformation does.
 
 use std::{borrow::Cow, sync::Arc};

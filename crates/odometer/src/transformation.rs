@@ -198,7 +198,8 @@ impl<S: Space, T: Space> Transformation<S, T> {
         })
     }
 
-    /// The data after, if nothing has failed on the data by then. A failure is recorded as the first, and says no more.
+    /// The data after, if nothing has failed on the data by then. A failure is recorded as the first, and its
+    /// error is not returned.
     pub(crate) fn apply_once(
         &self,
         first: Option<&FirstFailure>,

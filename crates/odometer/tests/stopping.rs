@@ -265,7 +265,8 @@ fn inside_of_a_function_nothing_runs_after_a_failure() {
     assert_eq!((noted(&runs), noted(&count)), (0, 0));
 }
 
-/// A machine that was handed out before runs nothing and tells nothing, whether its own transformation fails or not.
+/// A machine that was handed out before runs nothing after a failure, and answers the same whether its own transformation fails
+/// or not.
 #[test]
 fn machines_that_were_handed_out_run_nothing_after_a_failure() {
     let ((_, top), runs) = (watched(), Count::default());

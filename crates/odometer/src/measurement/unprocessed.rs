@@ -1,7 +1,7 @@
 //! Answers that are still to be post-processed.
 //!
 //! Post-processing is the analyst's code. It runs when the step of the measurement's function is over, and only if nothing
-//! has failed on the data by then: otherwise it could tell which of several launches came to an end.
+//! has failed on the data by then: otherwise it could reveal which of several launches ended.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -26,7 +26,7 @@ impl<A: 'static> Unprocessed<A> {
         }))
     }
 
-    /// Runs the post-processing. Its panic is caught, as an error of the launch: whoever launches need not be its author.
+    /// Runs the post-processing. Its panic is caught, as an error of the launch: its author need not be the caller.
     #[inline]
     pub(crate) fn processed(self) -> Result<A, AskError> {
         match self {
