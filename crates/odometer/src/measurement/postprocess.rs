@@ -19,8 +19,8 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// The same measurement with its answer post-processed. The privacy loss stays the same (\[HST+23\] Thm 2.17).
     ///
     /// `process` is the analyst's code. It runs once the measurement's function has ended, outside of its step, and only if
-    /// nothing [has failed](LaunchError::Stopped) on the data by then. Its panic is caught:
-    /// [`LaunchError::Failed`] with [`AskError::Panicked`], charged.
+    /// nothing [has failed](crate::LaunchError::Stopped) on the data by then. Its panic is caught:
+    /// [`LaunchError::Failed`](crate::LaunchError::Failed) with [`AskError::Panicked`], charged.
     pub fn postprocess<B: 'static>(
         &self,
         process: impl Fn(A) -> B + Send + Sync + 'static,
