@@ -11,7 +11,7 @@ use crate::{
     measurement::Measurement,
     session::Data,
     session::Session,
-    session::watch::{Fused, Watch},
+    session::watch::{DataRoot, Watch},
     space::{Space, check_contains},
 };
 
@@ -154,8 +154,9 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
 
     /// Every launch in its sessions and filters, with everything it spawns, answers at most so many messages, and then
     /// [`AskError::TooManyMessages`](queryable::AskError::TooManyMessages): *finite communication*, which the theorems on
-    /// concurrent composition in (ε, δ), Gaussian and f-DP ask for. Without this, [`DEFAULT_MESSAGES`], which nobody
-    /// reaches. It counts only where the rule is for
+    /// concurrent composition in (ε, δ), Gaussian and f-DP ask for. Asks between the machines of a launch are not
+    /// counted. Without this, [`DEFAULT_MESSAGES`], which is never
+    /// reached. It counts only where the rule is for
     /// [finite communication](measures::Interleaving::ConcurrentFinite): under others it changes nothing.
     ///
     /// ```
@@ -226,7 +227,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         let (quota, messages) = (self.quota, self.messages);
         let watch = self.watch.clone();
         let open = move |data: &Arc<S::Data>, scope: &mut queryable::Scope<'_>| {
-            let place = Fused::below(&scope.root()?, &label, watch.as_ref())?;
+            let place = DataRoot::below(&scope.root()?, &label, watch.as_ref())?;
             let (label, cap) = (Arc::clone(&label), Some(cap.clone()));
             let account = Account::new(label, rule.clone(), cap, quota, None)
                 .map_err(|error| queryable::AskError::failed(error.to_string()))?
@@ -270,7 +271,7 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
     /// [`OpenError::NotInSpace`]; [`OpenError::Unusable`] if the root is somebody else's.
     pub fn open_in(&self, root: &Root, data: Arc<S::Data>) -> Result<Session<S, R>, OpenError> {
         let place =
-            Fused::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
+            DataRoot::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
         check_contains(&self.space, &data)?;
         let (label, rule) = (Arc::clone(&self.label), self.rule.clone());
         let account =

@@ -38,4 +38,5 @@ mod seats;
 mod settling;
 mod shared;
 mod snapshots;
+mod stopping;
 mod turns;

@@ -1,13 +1,12 @@
 //! Scopes: where a step gets its coins, and the only way to make a queryable.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use crate::{
     coins::{Child, Coins, Distribution},
     error::AskError,
-    fuse::Fuse,
     handle::Queryable,
-    lineage::{Lineage, Position, Running},
+    lineage::{Asker, Lineage, Position, Running},
     machine::Machine,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
     root::Root,
@@ -87,6 +86,19 @@ pub(crate) enum Terms {
     Own(Lease),
 }
 
+impl Terms {
+    /// The code that runs here under these terms, as an asker: part of all launches above, and of its own.
+    #[inline]
+    pub(crate) fn asker(&self, place: &Place) -> Asker {
+        let meters = match self {
+            Self::Inherited => place.lease.meters(),
+            Self::Messages(_) => place.lease.meters() + 1,
+            Self::Own(lease) => lease.meters(),
+        };
+        Asker { meters }
+    }
+}
+
 impl<'a> Scope<'a> {
     #[inline]
     pub(crate) fn new(place: &'a Place, context: &'a mut Context, terms: Terms) -> Self {
@@ -131,7 +143,7 @@ impl<'a> Scope<'a> {
     }
 
     /// As [`spawn`](Self::spawn); the child, with everything it spawns, answers at most so many messages, and then
-    /// [`AskError::TooManyMessages`].
+    /// [`AskError::TooManyMessages`]. Asks among these are not counted; asks of this step are.
     ///
     /// # Errors
     /// As [`spawn`](Self::spawn).
@@ -238,13 +250,18 @@ impl<'a> Scope<'a> {
             position: self.below()?.in_front_of(&inner.place().position)?,
             lease: self.lease().clone(),
         };
-        let machine = PostProcessed::new(processor, inner.clone(), DEFAULT_STEPS);
+        let machine = PostProcessed::new(
+            processor,
+            inner.clone(),
+            DEFAULT_STEPS,
+            self.terms.asker(self.place),
+        );
         Ok(Queryable::new(machine, place, self.context.child_coins()))
     }
 
-    /// The fuse of the tree in which this step runs, if it has one.
-    pub fn fuse(&self) -> Option<&Fuse> {
-        self.place.position.fuse()
+    /// The value of this type that the nearest root above [carries](Root::branch_carrying).
+    pub fn carried<T: Any>(&self) -> Option<&T> {
+        self.place.position.carried()
     }
 
     /// An owned, shared scope below this machine, for what outlives the step: a session opened inside it, for one.

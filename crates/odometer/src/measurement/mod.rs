@@ -3,25 +3,24 @@
 mod around;
 mod facts;
 mod head;
+mod postprocess;
 mod reserved;
 
-use std::{
-    borrow::{Borrow, Cow},
-    fmt,
-    sync::Arc,
-};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use measures::{Conversion, GroupPrivacy, MAX_LINKS, Measure, PrivacyMap};
-use queryable::{AskError, PostProcessor, Queryable, Root, Scope};
+use queryable::{AskError, Root, Scope};
 use serde::{Deserialize, Serialize};
 
 use self::reserved::hidden;
 pub(crate) use self::{
     head::Head,
+    postprocess::Unprocessed,
     reserved::{Above, Reserved},
 };
 use crate::{
     error::LaunchError,
+    failure::{FirstFailure, withhold},
     space::{Connected, Space, check_contains},
     transformation::linked,
 };
@@ -47,7 +46,7 @@ impl fmt::Display for Description {
 }
 
 pub(crate) type Function<X, A> =
-    dyn Fn(&Arc<X>, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync;
+    dyn Fn(&Arc<X>, &mut Scope<'_>) -> Result<Unprocessed<A>, AskError> + Send + Sync;
 
 /// A private mechanism with its promise: a function of the data whose answers on inputs at distance `d_in` are as close
 /// as the privacy map says.
@@ -105,6 +104,9 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
             parameters: Vec::new(),
         };
         let head = Head::new(space, map, Arc::new(description), 0, None);
+        let function = move |data: &Arc<S::Data>, scope: &mut Scope<'_>| {
+            function(data, scope).map(Unprocessed::Done)
+        };
         Self::from_parts(head, Arc::new(function))
     }
 
@@ -196,16 +198,34 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     pub fn invoke_in(&self, root: &Root, data: &Arc<S::Data>) -> Result<A, LaunchError> {
         self.head().check_depth()?;
         check_contains(self.space(), data)?;
-        root.run([], |scope| self.run(data, scope))
+        root.run([], |scope| self.run_unprocessed(data, scope))
+            .and_then(Unprocessed::processed)
             .map_err(LaunchError::Failed)
     }
 
-    /// Its function, for use inside another measurement's function, whose own map must cover it.
+    /// Its function, for use inside another measurement's function, whose own map must cover it. Its post-processing is
+    /// part of that function then.
     ///
     /// # Errors
-    /// The function's own.
+    /// The function's own; [`AskError::Panicked`] if its post-processing panics; [`AskError::Halted`] if something
+    /// [has failed](LaunchError::Stopped) on the data of the session in which this runs: before, and then nothing has run, or
+    /// meanwhile.
     pub fn run(&self, data: &Arc<S::Data>, scope: &mut Scope<'_>) -> Result<A, AskError> {
-        (self.0.function)(data, scope)
+        self.run_unprocessed(data, scope)?.processed()
+    }
+
+    fn run_unprocessed(
+        &self,
+        data: &Arc<S::Data>,
+        scope: &mut Scope<'_>,
+    ) -> Result<Unprocessed<A>, AskError> {
+        FirstFailure::check_in(scope)?;
+        let answer = (self.0.function)(data, scope);
+        if let Err(stopped) = FirstFailure::check_in(scope) {
+            withhold(answer);
+            return Err(stopped);
+        }
+        answer
     }
 
     pub(crate) fn function(&self) -> Arc<Function<S::Data, A>> {
@@ -229,62 +249,6 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// What it is, in words.
     pub fn description(&self) -> &Arc<Description> {
         self.0.head.description()
-    }
-
-    /// The same measurement with its answer post-processed. The privacy loss stays the same (\[HST+23\] Thm 2.17).
-    pub fn postprocess<B: 'static>(
-        &self,
-        process: impl Fn(A) -> B + Send + Sync + 'static,
-    ) -> Measurement<S, M, B> {
-        let (function, process) = (Arc::clone(&self.0.function), Arc::new(process));
-        let processed = Arc::clone(&process);
-        let reserved = self.reserved();
-        let reserved = reserved.map(|reserved| reserved.then(move |answer| Ok(processed(answer))));
-        self.derived(
-            linked(self.links(), 0),
-            self.space().clone(),
-            self.map().clone(),
-            move |data, scope| function(data, scope).map(&*process),
-        )
-        .reserved_by(reserved)
-        .knowing_as(self)
-    }
-
-    /// The same measurement with its queryable post-processed: every launch gets a post-processor of its own, which `make`
-    /// makes and which may talk to the queryable as often as it likes. The privacy loss stays the same (\[HST+23\] Thm 2.17):
-    /// `make` sees no data, and the post-processor only what the analyst could ask.
-    ///
-    /// ```
-    /// # use odometry::measures::{PrivacyMap, PureDp};
-    /// # use odometry::odometer::{Measurement, Records};
-    /// use odometry::queryable::{machine, translate};
-    /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
-    /// let counter = Measurement::new("counter", Records::<i64>::new(), map, |_, scope| {
-    ///     scope.spawn(machine(|x: i64, _| Ok(x + 1))) // yours adds noise
-    /// });
-    /// let texts = counter.postprocess_with(|| translate(|x: i64| 2 * x, |x: i64| format!("{x} people")));
-    /// assert_eq!(texts.invoke(vec![])?.ask(20)?, "41 people");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn postprocess_with<P>(
-        &self,
-        make: impl Fn() -> P + Send + Sync + 'static,
-    ) -> Measurement<S, M, Queryable<P::Query, P::Answer>>
-    where
-        P: PostProcessor + 'static,
-        A: Borrow<Queryable<P::InnerQuery, P::InnerAnswer>>,
-    {
-        let function = self.function();
-        self.derived(
-            linked(self.links(), 0),
-            self.space().clone(),
-            self.map().clone(),
-            move |data, scope| {
-                let inner = function(data, scope)?;
-                scope.postprocess(inner.borrow(), make())
-            },
-        )
-        .knowing_as(self)
     }
 
     /// The same measurement in another measure. What is converted is this measurement's own loss, never a total.
@@ -337,7 +301,8 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         function: F,
     ) -> Measurement<T, M2, B>
     where
-        F: Fn(&Arc<T::Data>, &mut Scope<'_>) -> Result<B, AskError> + Send + Sync + 'static,
+        F: Fn(&Arc<T::Data>, &mut Scope<'_>) -> Result<Unprocessed<B>, AskError>,
+        F: Send + Sync + 'static,
     {
         let function: Arc<Function<_, _>> = match links {
             0..=MAX_LINKS => Arc::new(function),
