@@ -77,7 +77,7 @@ fn a_look_up_of_a_key_goes_on_after_the_server_has_stopped() {
             let waits = "SELECT FROM pg_locks WHERE NOT granted";
             let deadline = Instant::now() + Duration::from_secs(10);
             while owner.query(waits, &[]).unwrap().is_empty() {
-                assert!(Instant::now() < deadline, "nobody looks for the key");
+                assert!(Instant::now() < deadline, "the key is not looked up");
                 thread::sleep(Duration::from_millis(5));
             }
             server.down(how);

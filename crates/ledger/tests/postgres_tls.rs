@@ -24,7 +24,7 @@ impl Drop for Authority {
     }
 }
 
-/// What `openssl` is told, so that it does not depend on how the system is configured.
+/// The configuration of `openssl`, in place of the system's.
 const CONFIGURATION: &str = "\
 [req]
 distinguished_name = name
@@ -208,7 +208,7 @@ fn passwords_go_to_a_server_that_is_trusted_only() {
         wrong.contains("Certificate") && !wrong.contains("hunter2"),
         "{wrong}"
     );
-    // The server asks nobody for a password who has not accepted its certificate.
+    // A client that refused the certificate has sent no password.
     let said = server.said();
     let asked = said.matches("password authentication failed").count();
     assert_eq!(asked, 1, "{said}");
@@ -253,7 +253,7 @@ fn another_server_at_the_same_address_gets_nothing() {
 }
 
 #[test]
-fn a_server_without_encryption_is_told_nothing() {
+fn a_server_without_encryption_receives_nothing_secret() {
     let Some(server) = server("plain") else {
         return;
     };
@@ -263,17 +263,17 @@ fn a_server_without_encryption_is_told_nothing() {
         matches!(error, ConnectError::NotEncrypted { .. }),
         "{error}"
     );
-    // Somebody in between says so, too, and hears only the question.
+    // A server in between answers the same, and receives only the question.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let heard = thread::spawn(move || {
+    let received = thread::spawn(move || {
         let answer = |mut stream: TcpStream| {
             let mut question = [0; 8];
             stream.read_exact(&mut question).unwrap();
             stream.write_all(b"N").unwrap();
-            let mut heard = question.to_vec();
-            stream.read_to_end(&mut heard).unwrap();
-            heard
+            let mut received = question.to_vec();
+            stream.read_to_end(&mut received).unwrap();
+            received
         };
         let streams = listener.incoming().take(2);
         streams
@@ -292,7 +292,7 @@ fn a_server_without_encryption_is_told_nothing() {
     );
     // The length, and the code of a request for TLS.
     let question = [0, 0, 0, 8, 4, 210, 22, 47].to_vec();
-    assert_eq!(heard.join().unwrap(), [question.clone(), question]);
+    assert_eq!(received.join().unwrap(), [question.clone(), question]);
 }
 
 /// An address of this machine that is not its loopback, if it has one.
@@ -310,8 +310,8 @@ fn on_a_network() -> Option<std::net::IpAddr> {
 }
 
 #[test]
-fn another_machine_hears_nothing_without_encryption() {
-    // It would not answer, and nobody asks.
+fn another_machine_receives_nothing_without_encryption() {
+    // No machine has this address.
     let began = Instant::now();
     for mode in ["", " sslmode=prefer", " sslmode=allow"] {
         let error = refused(&format!("host=192.0.2.1 user=writer dbname=ledger{mode}"));
@@ -330,9 +330,9 @@ fn another_machine_hears_nothing_without_encryption() {
     assert_eq!(
         accepted,
         Some(std::io::ErrorKind::WouldBlock),
-        "nobody has connected"
+        "there was no connection"
     );
-    // Who asks for it gets it: the same address is tried.
+    // With `sslmode=disable`, the same address is tried.
     listener.set_nonblocking(false).unwrap();
     let tried = thread::spawn(move || {
         let mut first = [0; 8];

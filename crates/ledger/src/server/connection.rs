@@ -40,7 +40,7 @@ pub(super) enum Failure {
 }
 
 impl Connection {
-    /// Starts a thread that connects, and waits until it has. What `connect` finds out besides is handed on.
+    /// Starts a thread that connects, and waits until it has. The second value of `connect` is returned, too.
     ///
     /// # Errors
     /// Those of `connect`, and [`ConnectError::NoThread`].
@@ -56,7 +56,7 @@ impl Connection {
         let (opened, outcome) = mpsc::sync_channel(1);
         let work = move || match caught(connect) {
             Some(Ok((client, found))) => {
-                // The one who opens it waits.
+                // The caller of `open` waits for this.
                 let _ = opened.send(Ok(found));
                 serve(client, queue);
             }
@@ -114,7 +114,7 @@ fn serve(mut client: Client, queue: Receiver<Job>) {
     drop(queue);
 }
 
-/// What the client panics with may panic again when it is dropped.
+/// Catches a panic. Its payload is not dropped, because that could panic again.
 fn caught<R>(run: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(run))
         .map_err(mem::forget)
@@ -147,7 +147,7 @@ impl Failure {
         }
     }
 
-    /// What it means for whoever uses the server.
+    /// The error for the operator of the server at this address.
     pub(super) fn at(&self, at: &str) -> ConnectError {
         match self {
             Self::Statement { error, .. } => ConnectError::of(at, error),
@@ -162,7 +162,7 @@ impl Failure {
         }
     }
 
-    /// What the system or the server says.
+    /// The text of the system's or the server's error.
     pub(super) fn reason(&self) -> String {
         match self {
             Self::Statement { error, .. } => reason(error),
@@ -172,8 +172,8 @@ impl Failure {
     }
 }
 
-/// Does the code of a server's error begin with one of these? `57P` is a server that stops or starts, `57` one that was told to
-/// cancel, `08` a connection that was lost, `25` a transaction that has ended.
+/// Does the code of a server's error begin with one of these? `57P` is a server that stops or starts, `57` a statement that an
+/// operator cancelled, `08` a connection that was lost, `25` a transaction that has ended.
 fn has_class(error: &Error, classes: &[&str]) -> bool {
     let code = error.code().map(SqlState::code);
     code.is_some_and(|code| classes.iter().any(|class| code.starts_with(class)))

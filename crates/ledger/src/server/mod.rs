@@ -1,12 +1,13 @@
 //! The store on a PostgreSQL server: many processes write to one ledger, in turns on the row of its head.
 //!
-//! Two connections, each on a thread of its own: one for the turn, and one for whoever reads. Neither is touched under an
-//! account's lock, and neither depends on the runtime of whoever calls.
+//! Two connections, each on a thread of its own: one for the turn, and one for reads. Neither is touched under an
+//! account's lock, and neither depends on the caller's runtime.
 
 mod address;
 mod connection;
 mod error;
 mod parameters;
+mod settings;
 mod tls;
 mod turn;
 mod until;
@@ -27,7 +28,8 @@ use self::{
     address::Address,
     connection::{Connection, Failure},
     error::unread,
-    turn::{Turn, head, number, page},
+    settings::{Settings, checked},
+    turn::{Turn, number, page},
     until::Until,
 };
 use crate::{
@@ -39,12 +41,6 @@ use crate::{
     store::{Cause, Each, Hazard, Store, StoreError},
     sync::{Mutex, lock},
 };
-
-/// The version of the tables.
-const TABLES: i32 = 1;
-
-/// The oldest server.
-const OLDEST: i32 = 120_000;
 
 /// How long to go on trying to reach a server that was there before.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -62,12 +58,6 @@ pub struct Postgres {
     only_read: bool,
     /// A forked process has the sockets as well, and would talk in between.
     process: Process,
-}
-
-/// What a server says of itself.
-struct Settings {
-    last: Option<Receipt>,
-    follows: bool,
 }
 
 impl Postgres {
@@ -246,44 +236,6 @@ fn connected(
         let settings = checked(&there, &mut client)?;
         Ok((client, settings))
     })
-}
-
-/// Is the server one that keeps what it says it has written, with a ledger of this version in it?
-fn checked(address: &Address, client: &mut Client) -> Result<Settings, ConnectError> {
-    let at = &address.shown;
-    let asked = client.query_one(
-        "SELECT current_setting('server_version_num')::int, current_setting('fsync') = 'on', \
-         current_setting('full_page_writes') = 'on', pg_is_in_recovery(), \
-         current_setting('synchronous_standby_names') = '' AND (current_setting('archive_mode') <> 'off' \
-         OR EXISTS (SELECT FROM pg_stat_get_wal_senders()))",
-        &[],
-    );
-    let row = asked.map_err(|error| ConnectError::of(at, &error))?;
-    let at = at.clone();
-    if row.get::<_, i32>(0) < OLDEST {
-        let found = row.get(0);
-        return Err(ConnectError::OldServer { at, found });
-    }
-    for (column, setting) in [(1, "fsync"), (2, "full_page_writes")] {
-        if !row.get::<_, bool>(column) {
-            return Err(ConnectError::NotDurable { at, setting });
-        }
-    }
-    if row.get(3) {
-        return Err(ConnectError::Standby { at });
-    }
-    let asked = client.query_opt("SELECT version, seq, hash FROM odometry.head", &[]);
-    let Some(tables) = asked.map_err(|error| ConnectError::of(&at, &error))? else {
-        let reason = "its head is missing".into();
-        return Err(ConnectError::NotSetUp { at, reason });
-    };
-    match tables.get(0) {
-        TABLES => Ok(Settings {
-            last: head(tables.get(1), tables.get(2)),
-            follows: row.get(4),
-        }),
-        found => Err(ConnectError::Version { at, found }),
-    }
 }
 
 impl Store for Postgres {

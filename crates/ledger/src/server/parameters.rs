@@ -9,9 +9,9 @@ use super::error::ConnectError;
 /// What an address asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Encryption {
-    /// Nothing, or encryption that anybody in between could prevent.
+    /// Nothing, or encryption that a machine in between could prevent.
     Unsaid,
-    /// None, expressly.
+    /// A connection that is not encrypted.
     Off,
     /// With a server that an authority in this file vouches for.
     Verified(PathBuf),
