@@ -63,6 +63,7 @@ mod postprocess;
 mod root;
 mod scope;
 mod sync;
+mod tenant;
 mod turn;
 
 pub use contained::discard;
@@ -77,4 +78,5 @@ pub use meter::DEFAULT_MESSAGES;
 pub use postprocess::{Chain, DEFAULT_STEPS, PostProcessor, Received, Sent, Side, translate};
 pub use root::Root;
 pub use scope::Scope;
+pub use tenant::{Held, Tenant};
 pub use turn::{Outside, Sequence, Turn};

@@ -12,7 +12,10 @@ use std::{
 
 use fork_count::Process;
 
-use crate::{coins::Source, contained::discard, error::AskError, fuse::Fuse, sync::thread_local};
+use crate::{
+    coins::Source, contained::discard, error::AskError, fuse::Fuse, sync::thread_local,
+    tenant::Tenant,
+};
 
 /// How deep machines may be nested: spawned by one another, or post-processing one another. One more is how many steps
 /// may run inside one another, whatever asks whom.
@@ -27,6 +30,8 @@ pub(crate) struct Lineage {
     source: Source,
     /// A root's fuse: everything below it has it. (A machine's is that of the root above.)
     fuse: Option<Fuse>,
+    /// A root's tenant: everything below it has it. (A machine's is that of the root above.)
+    tenant: Option<Tenant>,
 }
 
 /// The place of a machine, a function or a root in the tree: who stands above it, and how deep it is.
@@ -50,6 +55,7 @@ impl Position {
                 is_root: true,
                 source,
                 fuse: None,
+                tenant: None,
             }),
             depth: 0,
             process: Process::current(),
@@ -64,12 +70,23 @@ impl Position {
 
     /// Where another root stands, with this fuse for whatever is below it.
     pub(crate) fn fused_root(&self, source: Source, fuse: Option<Fuse>) -> Self {
+        self.tenant_root(source, fuse, self.tenant().cloned())
+    }
+
+    /// Where another root stands, with this fuse and this tenant for whatever is below it.
+    pub(crate) fn tenant_root(
+        &self,
+        source: Source,
+        fuse: Option<Fuse>,
+        tenant: Option<Tenant>,
+    ) -> Self {
         Self {
             spawner: Arc::new(Lineage {
                 parent: self.machine().cloned(),
                 is_root: true,
                 source,
                 fuse,
+                tenant,
             }),
             depth: self.depth,
             process: self.process,
@@ -112,6 +129,7 @@ impl Position {
             is_root: false,
             source,
             fuse: None,
+            tenant: None,
         })
     }
 
@@ -121,6 +139,18 @@ impl Position {
         while let Some(spawner) = above {
             if spawner.fuse.is_some() {
                 return spawner.fuse.as_ref();
+            }
+            above = spawner.parent.as_ref();
+        }
+        None
+    }
+
+    /// The nearest tenant above.
+    pub(crate) fn tenant(&self) -> Option<&Tenant> {
+        let mut above = Some(&self.spawner);
+        while let Some(spawner) = above {
+            if spawner.tenant.is_some() {
+                return spawner.tenant.as_ref();
             }
             above = spawner.parent.as_ref();
         }

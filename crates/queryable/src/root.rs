@@ -20,6 +20,7 @@ use crate::{
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
     scope::{Context, Place, Scope, Terms},
     sync::{AtomicU64, Ordering},
+    tenant::Tenant,
     turn::{Lease, Outside, Sequence, Turn, inside},
 };
 
@@ -323,6 +324,32 @@ impl Root {
         let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
         let source = position.source().below(self.next_child());
         Ok(Self::at(position.fused_root(source, Some(fuse)), lease))
+    }
+
+    /// As [`branch`](Self::branch), for a [`Tenant`] that everything below the branch has: a new data set of this name, or an account
+    /// of the data set that this root is for. With this fuse, too, if there is one.
+    ///
+    /// # Errors
+    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
+    pub fn branch_for(
+        &self,
+        name: impl Into<Arc<str>>,
+        fuse: Option<Fuse>,
+    ) -> Result<Self, AskError> {
+        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
+        let source = position.source().below(self.next_child());
+        let tenant = match position.tenant() {
+            None => Tenant::new(name.into()),
+            Some(above) => above.below(name.into()),
+        };
+        let fuse = fuse.or_else(|| position.fuse().cloned());
+        let position = position.tenant_root(source, fuse, Some(tenant));
+        Ok(Self::at(position, lease))
+    }
+
+    /// The nearest tenant at or above this root.
+    pub fn tenant(&self) -> Option<&Tenant> {
+        self.0.place.position.tenant()
     }
 
     /// The nearest fuse at or above this root.

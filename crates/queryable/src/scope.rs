@@ -11,6 +11,7 @@ use crate::{
     machine::Machine,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
     root::Root,
+    tenant::Tenant,
     turn::{Lease, Sequence, Turn},
 };
 
@@ -245,6 +246,11 @@ impl<'a> Scope<'a> {
     /// The fuse of the tree in which this step runs, if it has one.
     pub fn fuse(&self) -> Option<&Fuse> {
         self.place.position.fuse()
+    }
+
+    /// The tenant for which this step runs, if there is one.
+    pub fn tenant(&self) -> Option<&Tenant> {
+        self.place.position.tenant()
     }
 
     /// An owned, shared scope below this machine, for what outlives the step: a session opened inside it, for one.

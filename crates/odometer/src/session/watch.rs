@@ -99,7 +99,7 @@ impl Fused {
     pub(crate) fn below(root: &Root, label: &str, watch: Option<&Watch>) -> Result<Self, AskError> {
         if let Some(fuse) = root.fuse() {
             return Ok(Self {
-                root: root.branch()?,
+                root: root.branch_for(label, None)?,
                 fuse: fuse.clone(),
             });
         }
@@ -114,7 +114,7 @@ impl Fused {
             }
         });
         Ok(Self {
-            root: root.branch_fused(fuse.clone())?,
+            root: root.branch_for(label, Some(fuse.clone()))?,
             fuse,
         })
     }
