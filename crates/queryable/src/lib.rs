@@ -78,5 +78,5 @@ pub use meter::DEFAULT_MESSAGES;
 pub use postprocess::{Chain, DEFAULT_STEPS, PostProcessor, Received, Sent, Side, translate};
 pub use root::Root;
 pub use scope::Scope;
-pub use tenant::{Held, Tenant};
+pub use tenant::{HeldThread, Tenant, ThreadLimits};
 pub use turn::{Outside, Sequence, Turn};

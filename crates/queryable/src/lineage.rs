@@ -31,7 +31,7 @@ pub(crate) struct Lineage {
     /// A root's fuse: everything below it has it. (A machine's is that of the root above.)
     fuse: Option<Fuse>,
     /// A root's tenant: everything below it has it. (A machine's is that of the root above.)
-    tenant: Option<Tenant>,
+    tenant: Tenant,
 }
 
 /// The place of a machine, a function or a root in the tree: who stands above it, and how deep it is.
@@ -55,7 +55,7 @@ impl Position {
                 is_root: true,
                 source,
                 fuse: None,
-                tenant: None,
+                tenant: Tenant::NONE,
             }),
             depth: 0,
             process: Process::current(),
@@ -70,16 +70,11 @@ impl Position {
 
     /// Where another root stands, with this fuse for whatever is below it.
     pub(crate) fn fused_root(&self, source: Source, fuse: Option<Fuse>) -> Self {
-        self.tenant_root(source, fuse, self.tenant().cloned())
+        self.tenant_root(source, fuse, self.tenant())
     }
 
     /// Where another root stands, with this fuse and this tenant for whatever is below it.
-    pub(crate) fn tenant_root(
-        &self,
-        source: Source,
-        fuse: Option<Fuse>,
-        tenant: Option<Tenant>,
-    ) -> Self {
+    pub(crate) fn tenant_root(&self, source: Source, fuse: Option<Fuse>, tenant: Tenant) -> Self {
         Self {
             spawner: Arc::new(Lineage {
                 parent: self.machine().cloned(),
@@ -129,7 +124,7 @@ impl Position {
             is_root: false,
             source,
             fuse: None,
-            tenant: None,
+            tenant: Tenant::NONE,
         })
     }
 
@@ -146,15 +141,15 @@ impl Position {
     }
 
     /// The nearest tenant above.
-    pub(crate) fn tenant(&self) -> Option<&Tenant> {
+    pub(crate) fn tenant(&self) -> Tenant {
         let mut above = Some(&self.spawner);
         while let Some(spawner) = above {
             if spawner.tenant.is_some() {
-                return spawner.tenant.as_ref();
+                return spawner.tenant.clone();
             }
             above = spawner.parent.as_ref();
         }
-        None
+        Tenant::NONE
     }
 
     /// One level down, below `lineage`.

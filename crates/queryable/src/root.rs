@@ -338,17 +338,14 @@ impl Root {
     ) -> Result<Self, AskError> {
         let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
         let source = position.source().below(self.next_child());
-        let tenant = match position.tenant() {
-            None => Tenant::new(name.into()),
-            Some(above) => above.below(name.into()),
-        };
+        let tenant = position.tenant().below(name.into());
         let fuse = fuse.or_else(|| position.fuse().cloned());
-        let position = position.tenant_root(source, fuse, Some(tenant));
+        let position = position.tenant_root(source, fuse, tenant);
         Ok(Self::at(position, lease))
     }
 
-    /// The nearest tenant at or above this root.
-    pub fn tenant(&self) -> Option<&Tenant> {
+    /// The nearest tenant at or above this root; without one, only the process counts.
+    pub fn tenant(&self) -> Tenant {
         self.0.place.position.tenant()
     }
 

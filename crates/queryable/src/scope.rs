@@ -248,8 +248,8 @@ impl<'a> Scope<'a> {
         self.place.position.fuse()
     }
 
-    /// The tenant for which this step runs, if there is one.
-    pub fn tenant(&self) -> Option<&Tenant> {
+    /// The tenant for which this step runs; without one, only the process counts.
+    pub fn tenant(&self) -> Tenant {
         self.place.position.tenant()
     }
 

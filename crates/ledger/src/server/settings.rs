@@ -11,7 +11,7 @@ const TABLES: i32 = 1;
 /// The oldest server.
 const OLDEST: i32 = 120_000;
 
-/// What a server says of itself.
+/// The state of a server, as far as a ledger depends on it.
 pub(super) struct Settings {
     /// The last record.
     pub(super) last: Option<Receipt>,

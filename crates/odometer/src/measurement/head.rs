@@ -17,7 +17,7 @@ use crate::{
     space::{Space, check_same},
 };
 
-type Ready = dyn Fn(Option<&Tenant>) -> Result<(), AskError> + Send + Sync;
+type Ready = dyn Fn(&Tenant) -> Result<(), AskError> + Send + Sync;
 
 /// All of a measurement but its function: what decides whether it is launched.
 pub struct Head<S: Space, M: Measure> {
@@ -123,12 +123,12 @@ impl<S: Space, M: Measure> Head<S, M> {
         }
         match &self.ready {
             None => Ok(()),
-            Some(ready) => self.check_ready(&**ready, root.tenant()),
+            Some(ready) => self.check_ready(&**ready, &root.tenant()),
         }
     }
 
     #[cold]
-    fn check_ready(&self, ready: &Ready, tenant: Option<&Tenant>) -> Result<(), LaunchError> {
+    fn check_ready(&self, ready: &Ready, tenant: &Tenant) -> Result<(), LaunchError> {
         let asked = guarded(|| ready(tenant)).and_then(|ready| ready);
         asked.map_err(|reason| LaunchError::NotReady {
             launch: self.description().to_string(),

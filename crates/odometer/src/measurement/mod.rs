@@ -153,8 +153,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     }
 
     /// The same measurement, which can be launched only while `ready` returns `Ok`: for one that needs more than data
-    /// and coins, a thread for example. `ready` receives the [tenant](Tenant) for which it would run: the account directly below the
-    /// top account, or the data set. It is called before anything is charged, so it must depend on no data. Every measurement
+    /// and coins, a thread for example. `ready` receives the [tenant](Tenant) for which it would run. It is called before anything is charged, so it must depend on no data. Every measurement
     /// that is made from this one calls it, too. It replaces an earlier `ready`.
     ///
     /// ```
@@ -172,7 +171,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// ```
     pub fn ready_when(
         self,
-        ready: impl Fn(Option<&Tenant>) -> Result<(), AskError> + Send + Sync + 'static,
+        ready: impl Fn(&Tenant) -> Result<(), AskError> + Send + Sync + 'static,
     ) -> Self {
         let mut head = self.head().described((**self.description()).clone());
         head.ready = Some(Arc::new(ready));

@@ -16,7 +16,6 @@ use std::{
 
 use queryable::{AskError, Tenant, guarded};
 
-use super::limits::Counted;
 use crate::{constructor::Constructor, error::BridgeError};
 
 /// How often whoever waits for an answer looks whether a constructor is overdue.
@@ -62,13 +61,13 @@ impl Patience {
 
 impl Host {
     /// Starts a thread, which this tenant holds until it ends.
-    pub(crate) fn start(tenant: Option<&Tenant>) -> Result<Self, AskError> {
-        let counted = Counted::new(tenant)?;
+    pub(crate) fn start(tenant: &Tenant) -> Result<Self, AskError> {
+        let held = tenant.hold_thread()?;
         let (jobs, todo) = mpsc::channel::<Job>();
         let patience = Arc::new(Patience::default());
         let watched = Arc::clone(&patience);
         let work = move || {
-            let _counted = counted;
+            let _held = held;
             let mut shelf = Shelf {
                 objects: HashMap::new(),
                 tickets: 0,

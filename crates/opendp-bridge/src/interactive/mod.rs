@@ -10,13 +10,11 @@
 
 mod carry;
 mod host;
-mod limits;
 
 use carry::Metered;
 pub use carry::{Built, Carry, Interactive, Plain, Pose};
 use host::Reads;
 pub use host::{Host, Shelf};
-pub use limits::{InteractiveLimits, LimitsInUse};
 
 use std::sync::Arc;
 
@@ -29,7 +27,7 @@ use opendp::{
     },
     interactive::Queryable as TheirQueryable,
 };
-use queryable::{AskError, Queryable, Root, Scope};
+use queryable::{AskError, Queryable, Root, Scope, Tenant};
 
 use crate::{
     constructor::{Build, Constructor},
@@ -196,7 +194,7 @@ where
             theirs.invoke(&data).map_err(|error| at_release(&error))
         })
     });
-    Ok(interactive.ready_when(limits::room))
+    Ok(interactive.ready_when(Tenant::check_thread))
 }
 
 /// Starts a thread for what `open` makes, which is called `by`.
@@ -206,7 +204,7 @@ fn start<TO, W: Carry<TO>>(
     by: &str,
     open: impl FnOnce(&Shelf) -> Result<TO, AskError> + Send + 'static,
 ) -> Result<W::Ours, AskError> {
-    let (host, reads) = (Host::start(scope.tenant())?, Reads::default());
+    let (host, reads) = (Host::start(&scope.tenant())?, Reads::default());
     let there = how.clone();
     let crossed = host.call(&reads, move |shelf| there.cross(open(shelf)?, shelf));
     let crossed = crossed.flatten().inspect_err(|error| {
