@@ -10,6 +10,13 @@ use std::{
 
 use crate::error::AskError;
 
+/// The default of [`ThreadLimits::process`].
+const MAX_THREADS_OF_PROCESS: u64 = 1024;
+/// The default of [`ThreadLimits::data_set`].
+const MAX_THREADS_OF_DATA_SET: u64 = 256;
+/// The default of [`ThreadLimits::account`].
+const MAX_THREADS_OF_ACCOUNT: u64 = 64;
+
 static LIMITS: OnceLock<ThreadLimits> = OnceLock::new();
 static IN_PROCESS: AtomicU64 = AtomicU64::new(0);
 
@@ -38,9 +45,9 @@ pub struct ThreadLimits {
 impl Default for ThreadLimits {
     fn default() -> Self {
         Self {
-            process: 1024,
-            data_set: 256,
-            account: 64,
+            process: MAX_THREADS_OF_PROCESS,
+            data_set: MAX_THREADS_OF_DATA_SET,
+            account: MAX_THREADS_OF_ACCOUNT,
         }
     }
 }

@@ -62,7 +62,7 @@ pub struct Postgres {
 
 impl Postgres {
     /// Connects to a ledger that was set up: `postgres://USER@HOST:PORT/DATABASE`, or `host=/socket/directory user=… dbname=…`.
-    /// The password comes from the variable `PGPASSWORD` or from a pass file.
+    /// The password comes from the variable `PGPASSWORD` or from a pass file. [`Ledger::connect`] documents encryption and threads.
     ///
     /// # Errors
     /// [`ConnectError`].
