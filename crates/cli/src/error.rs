@@ -89,9 +89,12 @@ fn distrusted(error: &LedgerError) -> bool {
 impl From<ConnectError> for CommandError {
     fn from(error: ConnectError) -> Self {
         match error {
-            ConnectError::Address | ConnectError::PasswordInAddress => {
-                CommandError::input("--store", error)
-            }
+            ConnectError::Address
+            | ConnectError::PasswordInAddress
+            | ConnectError::Unencrypted { .. }
+            | ConnectError::EncryptionMode
+            | ConnectError::NoAuthority
+            | ConnectError::EncryptedSocket => CommandError::input("--store", error),
             other => LedgerError::from(other).into(),
         }
     }

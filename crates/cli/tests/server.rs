@@ -151,6 +151,16 @@ fn addresses_with_passwords_and_servers_that_are_not_there() {
         "{}",
         ran.err
     );
+    for address in [
+        "postgres://me@db.example/ledger",
+        "postgres://me@db.example/ledger?sslmode=verify-full",
+        "postgres://me@db.example/ledger?sslmode=verify-ca",
+        "host=/run user=me sslmode=require sslrootcert=/dev/null",
+    ] {
+        let ran = run_in(&folder, &["show", "--store", address], "");
+        assert_eq!(ran.code, 2, "{address}: {}", ran.err);
+        assert!(ran.err.contains("sslmode") || ran.err.contains("sslrootcert"));
+    }
     let nowhere = format!("host={} user=me dbname=ledger", folder.display());
     let ran = run_in(&folder, &["show", "--store", &nowhere], "");
     assert_eq!(ran.code, 1, "{}", ran.err);

@@ -1,7 +1,8 @@
 //! The durable ledger: a charge is on disk before data are read, and a restart refunds nothing.
 //!
 //! A [`Ledger`] has the [books](odometer::journal::Books) on which sessions are opened, and keeps them in a [`Store`]: [`Embedded`]
-//! is one in a file, and `Postgres` (a feature) one on a server, which several processes share. Records are chained
+//! is one in a file, and `Postgres` (a feature) one on a server, which several processes share. Calls wait for the disk or the
+//! server; neither calls nor drops depend on an asynchronous runtime. Records are chained
 //! by hashes ([`frame`], [`chain`]); whoever waits first writes for all who wait ([`Log`]). `docs/ledger.md` in the repository
 //! says what is promised and what is not.
 

@@ -141,10 +141,10 @@ pub enum Hazard {
          `synchronous_standby_names`, and keep an anchor"
     )]
     Failover,
-    /// Whoever is in between can answer in the server's place.
+    /// A machine in between can answer in the server's place: the address has `sslmode=disable`.
     #[error(
-        "the server is on another machine, and the connection is not encrypted: use a tunnel. Whoever is in between could \
-         say that a charge was written when it was not"
+        "the server is on another machine, and the connection is not encrypted. A machine in between could answer that a charge was \
+         written when it was not: use `sslmode=verify-full` with `sslrootcert=FILE`, or a tunnel"
     )]
     Network,
 }

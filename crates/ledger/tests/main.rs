@@ -16,10 +16,16 @@ mod parts;
 #[cfg(unix)]
 mod postgres;
 #[cfg(unix)]
+mod postgres_async;
+#[cfg(unix)]
 mod postgres_cut;
 #[cfg(unix)]
 mod postgres_failover;
 #[cfg(unix)]
 mod postgres_processes;
+#[cfg(unix)]
+mod postgres_restart;
+#[cfg(unix)]
+mod postgres_tls;
 mod reader;
 mod sessions;

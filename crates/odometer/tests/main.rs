@@ -19,6 +19,7 @@ mod fuses;
 mod golden;
 mod halting;
 mod journal;
+mod known_defects;
 mod links;
 mod lists;
 mod messages;

@@ -62,6 +62,7 @@ mod postprocess;
 mod root;
 mod scope;
 mod sync;
+mod tenant;
 mod turn;
 
 pub use contained::discard;
@@ -75,4 +76,5 @@ pub use meter::DEFAULT_MESSAGES;
 pub use postprocess::{Chain, DEFAULT_STEPS, PostProcessor, Received, Sent, Side, translate};
 pub use root::Root;
 pub use scope::Scope;
+pub use tenant::{HeldThread, Tenant, ThreadLimits};
 pub use turn::{Outside, Sequence, Turn};

@@ -13,7 +13,9 @@ use std::{
 
 use fork_count::Process;
 
-use crate::{coins::Source, contained::discard, error::AskError, sync::thread_local};
+use crate::{
+    coins::Source, contained::discard, error::AskError, sync::thread_local, tenant::Tenant,
+};
 
 /// How deep machines may be nested: spawned by one another, or post-processing one another. One more is how many steps
 /// may run inside one another, whatever asks whom.
@@ -28,6 +30,8 @@ pub(crate) struct Lineage {
     source: Source,
     /// A root's values, with those of the roots above.
     carried: Option<Carried>,
+    /// A root's tenant: everything below it has it. (A machine's is that of the root above.)
+    tenant: Tenant,
     /// Is it a post-processor's? Then nothing below finds what is carried above.
     is_postprocessor: bool,
 }
@@ -58,6 +62,7 @@ impl Position {
                 is_root: true,
                 source,
                 carried: None,
+                tenant: Tenant::NONE,
                 is_postprocessor: false,
             }),
             depth: 0,
@@ -69,7 +74,7 @@ impl Position {
 
     /// Where another root and its children stand that is made here: below the same machine.
     pub(crate) fn root(&self, source: Source) -> Self {
-        self.root_with(source, self.all_carried().cloned())
+        self.root_with(source, self.all_carried().cloned(), self.tenant())
     }
 
     /// Where another root stands that carries this value, too.
@@ -77,16 +82,23 @@ impl Position {
         let above = self.all_carried().into_iter().flat_map(|all| all.iter());
         let others = above.filter(|value| !value.is::<T>()).cloned();
         let value: Arc<dyn Any + Send + Sync> = Arc::new(value);
-        self.root_with(source, Some(others.chain([value]).collect()))
+        let carried = others.chain([value]).collect();
+        self.root_with(source, Some(carried), self.tenant())
     }
 
-    fn root_with(&self, source: Source, carried: Option<Carried>) -> Self {
+    /// Where another root stands, with this tenant for whatever is below it.
+    pub(crate) fn tenant_root(&self, source: Source, tenant: Tenant) -> Self {
+        self.root_with(source, self.all_carried().cloned(), tenant)
+    }
+
+    fn root_with(&self, source: Source, carried: Option<Carried>, tenant: Tenant) -> Self {
         Self {
             spawner: Arc::new(Lineage {
                 parent: self.machine().cloned(),
                 is_root: true,
                 source,
                 carried,
+                tenant,
                 is_postprocessor: false,
             }),
             depth: self.depth,
@@ -131,6 +143,7 @@ impl Position {
             is_root: false,
             source,
             carried: None,
+            tenant: Tenant::NONE,
             is_postprocessor: self.is_postprocessor,
         })
     }
@@ -153,6 +166,18 @@ impl Position {
             above = above.parent.as_ref()?;
         }
         None
+    }
+
+    /// The nearest tenant above.
+    pub(crate) fn tenant(&self) -> Tenant {
+        let mut above = Some(&self.spawner);
+        while let Some(spawner) = above {
+            if spawner.tenant.is_some() {
+                return spawner.tenant.clone();
+            }
+            above = spawner.parent.as_ref();
+        }
+        Tenant::NONE
     }
 
     /// One level down, below `lineage`.

@@ -20,6 +20,7 @@ use crate::{
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
     scope::{Context, Place, Scope, Terms},
     sync::{AtomicU64, Ordering},
+    tenant::Tenant,
     turn::{Lease, Outside, Sequence, Turn, inside},
 };
 
@@ -341,6 +342,23 @@ impl Root {
     /// The value of this type that the nearest root carries, here or above.
     pub fn carried<T: Any>(&self) -> Option<&T> {
         self.0.place.position.carried()
+    }
+
+    /// As [`branch`](Self::branch), for a [`Tenant`] that everything below the branch has: a new data set of this name, or an account
+    /// of the data set that this root is for.
+    ///
+    /// # Errors
+    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
+    pub fn branch_for(&self, name: impl Into<Arc<str>>) -> Result<Self, AskError> {
+        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
+        let source = position.source().below(self.next_child());
+        let tenant = position.tenant().below(name.into());
+        Ok(Self::at(position.tenant_root(source, tenant), lease))
+    }
+
+    /// The nearest tenant at or above this root; without one, only the process counts.
+    pub fn tenant(&self) -> Tenant {
+        self.0.place.position.tenant()
     }
 
     /// Puts a post-processor in front of a machine (\[HST+23\] Def 2.15, \[HSV25\] Alg 1). It costs no privacy, because

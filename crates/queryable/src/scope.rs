@@ -10,6 +10,7 @@ use crate::{
     machine::Machine,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
     root::Root,
+    tenant::Tenant,
     turn::{Lease, Sequence, Turn},
 };
 
@@ -262,6 +263,11 @@ impl<'a> Scope<'a> {
     /// The value of this type that the nearest root above [carries](Root::branch_carrying).
     pub fn carried<T: Any>(&self) -> Option<&T> {
         self.place.position.carried()
+    }
+
+    /// The tenant for which this step runs; without one, only the process counts.
+    pub fn tenant(&self) -> Tenant {
+        self.place.position.tenant()
     }
 
     /// An owned, shared scope below this machine, for what outlives the step: a session opened inside it, for one.

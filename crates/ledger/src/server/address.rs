@@ -1,5 +1,5 @@
-//! Where a server is, and who logs in. The password comes from the environment or from a pass file, as everywhere else with
-//! PostgreSQL, and is in no text.
+//! Where a server is, who logs in, and how the connection is protected. The password comes from the environment or from a pass
+//! file, as everywhere else with PostgreSQL, and is in no text.
 
 use std::{env, fs, net::IpAddr, path::PathBuf, str::FromStr as _, time::Duration};
 
@@ -8,7 +8,11 @@ use postgres::{
     config::{Host, SslMode},
 };
 
-use super::error::ConnectError;
+use super::{
+    error::ConnectError,
+    parameters::{Encryption, taken},
+    tls::{self, Tls},
+};
 
 /// How long to wait for an answer to a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -18,21 +22,21 @@ const SILENT: Duration = Duration::from_secs(30);
 
 pub(super) struct Address {
     config: Config,
+    /// Without it, the connection is not encrypted.
+    tls: Option<Tls>,
     /// To be shown: no password.
     pub(super) shown: String,
     /// Is it on this machine?
-    pub(super) local: bool,
+    local: bool,
 }
 
 impl Address {
     pub(super) fn parse(text: &str) -> Result<Self, ConnectError> {
+        let (text, encryption) = taken(text)?;
         // What the parser says may quote a password.
-        let mut config = Config::from_str(text).map_err(|_| ConnectError::Address)?;
+        let mut config = Config::from_str(&text).map_err(|_| ConnectError::Address)?;
         if config.get_password().is_some() {
             return Err(ConnectError::PasswordInAddress);
-        }
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(ConnectError::Encryption);
         }
         if config.get_hosts().len() != 1 {
             // With several, the ledger could be on another one each time.
@@ -47,37 +51,64 @@ impl Address {
             return Err(ConnectError::Address);
         };
         let database = config.get_dbname().unwrap_or(&user).to_owned();
-        let (host, local) = match &config.get_hosts()[0] {
-            Host::Tcp(host) => {
-                let mut elsewhere = config.get_hostaddrs().iter();
-                let local = is_loopback(host) && elsewhere.all(IpAddr::is_loopback);
-                (host.clone(), local)
+        let (host, socket, local) = match &config.get_hosts()[0] {
+            Host::Tcp(host) => (host.clone(), false, is_local(host, config.get_hostaddrs())),
+            Host::Unix(path) => (path.display().to_string(), true, true),
+        };
+        let shown = format!("{user}@{host}:{port}/{database}");
+        let tls = match encryption {
+            Encryption::Off => None,
+            Encryption::Unsaid if local => None,
+            Encryption::Unsaid => return Err(ConnectError::Unencrypted { at: shown }),
+            Encryption::Verified(_) if socket => return Err(ConnectError::EncryptedSocket),
+            Encryption::Verified(_) if !tls::can_be_certified(&host) => {
+                return Err(ConnectError::Address);
             }
-            Host::Unix(path) => (path.display().to_string(), true),
+            Encryption::Verified(authorities) => Some(tls::trusting(&authorities)?),
         };
         let who = [&*host, &port.to_string(), &*database, &*user].map(str::to_owned);
         if let Some(password) = password(&who)? {
             config.password(password);
         }
+        let mode = match &tls {
+            Some(_) => SslMode::Require,
+            None => SslMode::Disable,
+        };
         config
             .user(&user)
-            .ssl_mode(SslMode::Disable)
+            .ssl_mode(mode)
             .connect_timeout(CONNECTING)
             .keepalives(true)
             .keepalives_idle(SILENT)
             .tcp_user_timeout(SILENT)
             .application_name("odometry ledger");
-        let shown = format!("{user}@{host}:{port}/{database}");
         Ok(Self {
             config,
+            tls,
             shown,
             local,
         })
     }
 
+    /// Can others read and change what is sent?
+    pub(super) fn is_exposed(&self) -> bool {
+        self.tls.is_none() && !self.local
+    }
+
     pub(super) fn connect(&self) -> Result<Client, ConnectError> {
-        let client = self.config.connect(NoTls);
+        let client = match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
+        };
         client.map_err(|error| ConnectError::of(&self.shown, &error))
+    }
+}
+
+/// Does a connection to this host stay on this machine? An address in numbers, if there is one, is the one that is used.
+fn is_local(host: &str, addresses: &[IpAddr]) -> bool {
+    match addresses {
+        [] => is_loopback(host),
+        addresses => addresses.iter().all(IpAddr::is_loopback),
     }
 }
 
@@ -170,12 +201,22 @@ mod tests {
         }
     }
 
+    fn refused(text: &str) -> ConnectError {
+        let error = Address::parse(text).err().unwrap();
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+        error
+    }
+
     #[test]
     fn an_address_with_a_password_is_refused_and_not_shown() {
-        for (text, refused) in [
+        for (text, error) in [
             (
                 "postgres://u:hunter2@localhost/l",
                 ConnectError::PasswordInAddress,
+            ),
+            (
+                "postgres://u:hunter2@db.example/l?sslmode=none",
+                ConnectError::EncryptionMode,
             ),
             (
                 "host=localhost user=u password=hunter2",
@@ -187,10 +228,63 @@ mod tests {
             ),
             ("host=a,b user=u", ConnectError::Address),
             ("hunter2", ConnectError::Address),
+            ("user=u sslmode=hunter2", ConnectError::EncryptionMode),
+            ("user=u password='hunter2", ConnectError::Address),
         ] {
-            let error = Address::parse(text).err().unwrap();
-            assert_eq!(error, refused, "{text}");
-            assert!(!error.to_string().contains("hunter2"));
+            assert_eq!(refused(text), error, "{text}");
         }
+    }
+
+    #[test]
+    fn another_machine_needs_encryption_or_an_express_wish() {
+        let at = |host: &str| format!("u@{host}:5432/l");
+        for (text, host) in [
+            ("postgres://u@db.example/l", "db.example"),
+            ("postgres://u@db.example/l?sslmode=prefer", "db.example"),
+            (
+                "host=db.example user=u dbname=l sslmode=allow",
+                "db.example",
+            ),
+            ("host=192.0.2.1 user=u dbname=l", "192.0.2.1"),
+            // The name is only shown: the connection is made to the address in numbers.
+            (
+                "host=localhost hostaddr=192.0.2.1 user=u dbname=l",
+                "localhost",
+            ),
+        ] {
+            assert_eq!(refused(text), ConnectError::Unencrypted { at: at(host) });
+        }
+        for (text, exposed) in [
+            ("postgres://u@db.example/l?sslmode=disable", true),
+            ("host=db.example user=u sslmode = 'disable'", true),
+            ("postgres://u@localhost/l", false),
+            ("postgres://u@127.0.0.1/l?sslmode=prefer", false),
+            ("postgres://u@[::1]/l?sslmode=disable", false),
+            ("host=db.example hostaddr=127.0.0.1 user=u", false),
+            ("host=/run/postgresql user=u", false),
+        ] {
+            let address = Address::parse(text).ok().unwrap();
+            assert_eq!(address.is_exposed(), exposed, "{text}");
+            assert!(address.tls.is_none());
+            assert_eq!(address.config.get_ssl_mode(), SslMode::Disable);
+        }
+    }
+
+    #[test]
+    fn encryption_names_the_authorities() {
+        for mode in ["require", "verify-full"] {
+            let on =
+                |more: &str| refused(&format!("postgres://u@db.example/l?sslmode={mode}{more}"));
+            assert_eq!(on(""), ConnectError::NoAuthority);
+            let none = on("&sslrootcert=/nowhere/root%2Ecrt");
+            let named = matches!(&none, ConnectError::AuthorityFile { path, .. } if path == "/nowhere/root.crt");
+            assert!(named, "{none}");
+            let empty = on("&sslrootcert=/dev/null").to_string();
+            assert!(empty.contains("it has no certificate"), "{empty}");
+            let socket = format!("host=/run user=u sslmode={mode} sslrootcert=/dev/null");
+            assert_eq!(refused(&socket), ConnectError::EncryptedSocket);
+        }
+        let weaker = refused("postgres://u@db.example/l?sslmode=verify-ca&sslrootcert=/dev/null");
+        assert_eq!(weaker, ConnectError::EncryptionMode);
     }
 }

@@ -3,6 +3,7 @@
 use postgres::{Error, error::SqlState};
 use thiserror::Error;
 
+use super::connection::Failure;
 use crate::store::{Cause, StoreError};
 
 /// Why a ledger on a server cannot be used.
@@ -17,12 +18,73 @@ pub enum ConnectError {
         "the address has a password in it, where others can see it: put it into the variable PGPASSWORD or into a pass file"
     )]
     PasswordInAddress,
-    /// The address asks for an encrypted connection.
+    /// The address asks for a connection to another machine, and not for its encryption.
     #[error(
-        "encrypted connections are not supported, and the address asks for one: leave `sslmode` out on a private network, or \
-         connect through a tunnel"
+        "the address {at} asks for a connection to another machine without encryption, on which passwords and charges could be \
+         read and changed: add `sslmode=verify-full` and `sslrootcert=FILE`, or `sslmode=disable` where the network is trusted"
     )]
-    Encryption,
+    Unencrypted {
+        /// Where the server is.
+        at: String,
+    },
+    /// The address has a mode of encryption that does not exist here.
+    #[error(
+        "the address asks for an `sslmode` that is not supported: write `verify-full` (or `require`, which is the same here) with \
+         `sslrootcert=FILE`, or `disable`"
+    )]
+    EncryptionMode,
+    /// Without certificates of authorities, no server can be verified.
+    #[error(
+        "the address asks for an encrypted connection, and names no authority that the server's certificate is verified with: add \
+         `sslrootcert=FILE`, a file in PEM form"
+    )]
+    NoAuthority,
+    /// The certificates of authorities cannot be used.
+    #[error(
+        "the server's certificate cannot be verified with the file {path} of `sslrootcert`: {reason}. Give a file in PEM form with \
+         the certificates of the authorities"
+    )]
+    AuthorityFile {
+        /// Where it is.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A Unix socket cannot be encrypted.
+    #[error(
+        "the address asks for encryption on a Unix socket, where there is none: leave `sslmode` out, because nothing leaves this machine"
+    )]
+    EncryptedSocket,
+    /// The server has no encryption.
+    #[error(
+        "the address asks for an encrypted connection, and the server {at} offers none: set `ssl = on` there, with a certificate"
+    )]
+    NotEncrypted {
+        /// Which one.
+        at: String,
+    },
+    /// The server's certificate is not one that can be trusted. Neither a password nor a charge was sent.
+    #[error(
+        "the server {at} was not connected to, because its certificate cannot be trusted ({reason}): check the host in the address, the \
+         file of `sslrootcert`, and the names and dates in the certificate"
+    )]
+    Certificate {
+        /// Which one.
+        at: String,
+        /// What is wrong with the certificate.
+        reason: String,
+    },
+    /// A connection needs a thread, and there is none to be had.
+    #[error(
+        "the server {at} was not connected to, because no thread could be started for the connection ({reason}): raise the limit of \
+         threads or memory of this process"
+    )]
+    NoThread {
+        /// Which one.
+        at: String,
+        /// What the system says.
+        reason: String,
+    },
     /// The pass file cannot be used.
     #[error("the pass file {path}: {reason}")]
     PassFile {
@@ -120,7 +182,10 @@ pub enum ConnectError {
 impl ConnectError {
     /// Says what an error of the server's means.
     pub(super) fn of(at: &str, error: &Error) -> Self {
-        let (at, reason) = (at.to_owned(), reason(error));
+        let (at, refused, reason) = (at.to_owned(), refused_certificate(error), reason(error));
+        if let Some(reason) = refused {
+            return Self::Certificate { at, reason };
+        }
         match error.code() {
             Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
                 Self::LoggedOut { at, reason }
@@ -134,6 +199,7 @@ impl ConnectError {
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Self::Forbidden { at, reason },
             // The client itself says so, before it asks the server.
             None if reason.contains("password missing") => Self::LoggedOut { at, reason },
+            None if reason.contains("server does not support TLS") => Self::NotEncrypted { at },
             _ => Self::Unreachable { at, reason },
         }
     }
@@ -146,13 +212,32 @@ impl ConnectError {
 
 /// What it means that nothing could be read. A server that finds its own files damaged says so; anything else tells nothing of what
 /// is in them.
-pub(super) fn unread(error: &Error) -> StoreError {
-    let cause = Cause::System(reason(error));
-    let class = error.code().map(|code| &code.code()[..2]);
+pub(super) fn unread(failure: &Failure) -> StoreError {
+    let cause = Cause::System(failure.reason());
+    let class = failure.code().map(|code| &code.code()[..2]);
     match class {
         Some("XX" | "58") => StoreError::Unreadable(cause),
         _ => StoreError::Unreachable(cause),
     }
+}
+
+/// What is wrong with the server's certificate, or with how it proves that it has it.
+fn refused_certificate(error: &Error) -> Option<String> {
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        let inner = match inner.downcast_ref::<std::io::Error>() {
+            Some(error) => error.get_ref().map(|error| error as _),
+            None => Some(inner),
+        };
+        let refused = inner.and_then(|inner: &(dyn std::error::Error + 'static)| {
+            inner.downcast_ref::<rustls::Error>()
+        });
+        if let Some(rustls::Error::InvalidCertificate(reason)) = refused {
+            return Some(reason.to_string());
+        }
+        source = inner.and_then(std::error::Error::source);
+    }
+    None
 }
 
 /// What the server or the system says. The server's details are left out: they show values.

@@ -1,13 +1,23 @@
 //! The store on a PostgreSQL server: many processes write to one ledger, in turns on the row of its head.
 //!
-//! Two connections: one for the turn, and one for whoever reads. Neither is touched under an account's lock.
+//! Two connections, each on a thread of its own: one for the turn, and one for reads. Neither is touched under an
+//! account's lock, and neither depends on the caller's runtime.
 
 mod address;
+mod connection;
 mod error;
+mod parameters;
+mod settings;
+mod tls;
 mod turn;
 mod until;
 
-use std::{mem, ops::ControlFlow, path::PathBuf, time::Duration};
+use std::{
+    ops::ControlFlow,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use fork_count::Process;
 use odometer::journal::Receipt;
@@ -16,8 +26,10 @@ use postgres::{Client, Error};
 pub use self::error::ConnectError;
 use self::{
     address::Address,
+    connection::{Connection, Failure},
     error::unread,
-    turn::{Turn, head, number, page},
+    settings::{Settings, checked},
+    turn::{Turn, number, page},
     until::Until,
 };
 use crate::{
@@ -30,22 +42,16 @@ use crate::{
     sync::{Mutex, lock},
 };
 
-/// The version of the tables.
-const TABLES: i32 = 1;
-
-/// The oldest server.
-const OLDEST: i32 = 120_000;
-
 /// How long to go on trying to reach a server that was there before.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Records on a PostgreSQL server. `setup.sql` makes the tables and the roles.
 pub struct Postgres {
-    address: Address,
+    address: Arc<Address>,
     /// Between turns, the connection of the last.
-    idle: Mutex<Option<Client>>,
+    idle: Mutex<Option<Connection>>,
     turn: Mutex<Option<Turn>>,
-    reader: Mutex<Option<Client>>,
+    reader: Mutex<Option<Connection>>,
     hazards: Vec<Hazard>,
     patience: Duration,
     /// Is it only looked at? Then the server is told to let nothing be written.
@@ -54,15 +60,9 @@ pub struct Postgres {
     process: Process,
 }
 
-/// What a server says of itself.
-struct Settings {
-    last: Option<Receipt>,
-    follows: bool,
-}
-
 impl Postgres {
     /// Connects to a ledger that was set up: `postgres://USER@HOST:PORT/DATABASE`, or `host=/socket/directory user=… dbname=…`.
-    /// The password comes from the variable `PGPASSWORD` or from a pass file.
+    /// The password comes from the variable `PGPASSWORD` or from a pass file. [`Ledger::connect`] documents encryption and threads.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -90,15 +90,15 @@ impl Postgres {
 
     /// The store, and whether it has records.
     fn new(address: &str, only_read: bool) -> Result<(Self, bool), ConnectError> {
-        let address = Address::parse(address)?;
-        let (client, settings) = connected(&address, only_read)?;
+        let address = Arc::new(Address::parse(address)?);
+        let (connection, settings) = connected(&address, only_read)?;
         let failover = settings.follows.then_some(Hazard::Failover);
-        let network = (!address.local).then_some(Hazard::Network);
+        let network = address.is_exposed().then_some(Hazard::Network);
         let store = Self {
             hazards: failover.into_iter().chain(network).collect(),
             idle: Mutex::new(None),
             turn: Mutex::new(None),
-            reader: Mutex::new(Some(client)),
+            reader: Mutex::new(Some(connection)),
             process: Process::current(),
             patience: PATIENCE,
             only_read,
@@ -114,16 +114,16 @@ impl Postgres {
     }
 
     /// A new connection, to a server that is still as it should be.
-    fn connected(&self) -> Result<Client, ConnectError> {
+    fn connected(&self) -> Result<Connection, ConnectError> {
         Ok(connected(&self.address, self.only_read)?.0)
     }
 
-    fn idle(&self) -> Option<Client> {
+    fn idle(&self) -> Option<Connection> {
         lock(&self.idle).take()
     }
 
-    fn keep(&self, client: Client) {
-        *lock(&self.idle) = Some(client);
+    fn keep(&self, connection: Connection) {
+        *lock(&self.idle) = Some(connection);
     }
 
     /// Writes the first record, unless another process has.
@@ -148,28 +148,51 @@ impl Postgres {
         begun.map_err(|error| unreachable(error.to_string()))
     }
 
-    /// Reads, once more on a new connection if the old one is gone.
-    fn look<X>(&self, look: impl Fn(&mut Client) -> Result<X, Error>) -> Result<X, StoreError> {
+    /// Reads, on a new connection if the old one is gone. A store that is written to waits for a server that restarts; one that
+    /// is only looked at tries once more.
+    fn look<X: Send + 'static>(
+        &self,
+        look: impl Fn(&mut Client) -> Result<X, Error> + Clone + Send + 'static,
+    ) -> Result<X, StoreError> {
         if !self.process.is_current() {
             return Err(StoreError::Unreachable(Cause::Forked));
         }
+        let patience = if self.only_read {
+            Duration::ZERO
+        } else {
+            self.patience
+        };
+        let deadline = Instant::now() + patience;
         let mut reader = lock(&self.reader);
-        if let Some(client) = reader.as_mut() {
-            match look(client) {
-                Ok(found) => return Ok(found),
-                Err(error) if !client.is_closed() => return Err(unread(&error)),
-                Err(_) => *reader = None,
+        let old = reader.take();
+        let mut look_on = |connection: Connection| match connection.run(look.clone()) {
+            Err(failure) if failure.is_closed() => Err(failure),
+            done => {
+                *reader = Some(connection);
+                Ok(done)
             }
+        };
+        if let Some(old) = old
+            && let Ok(done) = look_on(old)
+        {
+            return done.map_err(|failure| unread(&failure));
         }
-        let client = self.connected().map_err(|error| unreachable(&error))?;
-        look(reader.insert(client)).map_err(|error| unread(&error))
+        let looked = self.patiently(deadline, || {
+            let connection = self.connected()?;
+            match look_on(connection) {
+                Err(failure) if is_unreadable(&failure) => Ok(Err(failure)),
+                done => done.map_err(|failure| failure.at(&self.address.shown)),
+            }
+        });
+        let done = looked.map_err(|error| unreachable(&error))?;
+        done.map_err(|failure| unread(&failure))
     }
 
     fn read_until(&self, from: u64, until: i64, each: &mut Each<'_>) -> Result<(), StoreError> {
         let mut next = number(from);
         loop {
             // Whoever takes a record may look for others meanwhile.
-            let rows = self.look(|client| page(client, next, until))?;
+            let rows = self.look(move |client| page(client, next, until))?;
             for (seq, bytes) in &rows {
                 if each(*seq, bytes) == ControlFlow::Break(()) {
                     return Ok(());
@@ -183,10 +206,15 @@ impl Postgres {
     }
 
     fn count(&self, query: &'static str, until: i64) -> Result<Option<u64>, StoreError> {
-        let ask = |client: &mut Client| client.query_one(query, &[&until])?.try_get(0);
+        let ask = move |client: &mut Client| client.query_one(query, &[&until])?.try_get(0);
         let found: Option<i64> = self.look(ask)?;
         Ok(found.map(i64::unsigned_abs))
     }
+}
+
+/// Has the server found its own files damaged? Then trying again does not help.
+fn is_unreadable(failure: &Failure) -> bool {
+    matches!(unread(failure), StoreError::Unreadable(_))
 }
 
 fn unreachable(why: &dyn std::fmt::Display) -> StoreError {
@@ -194,52 +222,20 @@ fn unreachable(why: &dyn std::fmt::Display) -> StoreError {
 }
 
 /// A new connection, to a server that is as it should be.
-fn connected(address: &Address, only_read: bool) -> Result<(Client, Settings), ConnectError> {
-    let mut client = address.connect()?;
-    if only_read {
-        let told = client.batch_execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
-        told.map_err(|error| ConnectError::of(&address.shown, &error))?;
-    }
-    let settings = checked(address, &mut client)?;
-    Ok((client, settings))
-}
-
-/// Is the server one that keeps what it says it has written, with a ledger of this version in it?
-fn checked(address: &Address, client: &mut Client) -> Result<Settings, ConnectError> {
-    let at = &address.shown;
-    let asked = client.query_one(
-        "SELECT current_setting('server_version_num')::int, current_setting('fsync') = 'on', \
-         current_setting('full_page_writes') = 'on', pg_is_in_recovery(), \
-         current_setting('synchronous_standby_names') = '' AND (current_setting('archive_mode') <> 'off' \
-         OR EXISTS (SELECT FROM pg_stat_get_wal_senders()))",
-        &[],
-    );
-    let row = asked.map_err(|error| ConnectError::of(at, &error))?;
-    let at = at.clone();
-    if row.get::<_, i32>(0) < OLDEST {
-        let found = row.get(0);
-        return Err(ConnectError::OldServer { at, found });
-    }
-    for (column, setting) in [(1, "fsync"), (2, "full_page_writes")] {
-        if !row.get::<_, bool>(column) {
-            return Err(ConnectError::NotDurable { at, setting });
+fn connected(
+    address: &Arc<Address>,
+    only_read: bool,
+) -> Result<(Connection, Settings), ConnectError> {
+    let there = Arc::clone(address);
+    Connection::open(&address.shown, move || {
+        let mut client = there.connect()?;
+        if only_read {
+            let told = client.batch_execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+            told.map_err(|error| ConnectError::of(&there.shown, &error))?;
         }
-    }
-    if row.get(3) {
-        return Err(ConnectError::Standby { at });
-    }
-    let asked = client.query_opt("SELECT version, seq, hash FROM odometry.head", &[]);
-    let Some(tables) = asked.map_err(|error| ConnectError::of(&at, &error))? else {
-        let reason = "its head is missing".into();
-        return Err(ConnectError::NotSetUp { at, reason });
-    };
-    match tables.get(0) {
-        TABLES => Ok(Settings {
-            last: head(tables.get(1), tables.get(2)),
-            follows: row.get(4),
-        }),
-        found => Err(ConnectError::Version { at, found }),
-    }
+        let settings = checked(&there, &mut client)?;
+        Ok((client, settings))
+    })
 }
 
 impl Store for Postgres {
@@ -262,7 +258,8 @@ impl Store for Postgres {
 
     fn find(&self, key: &[u8]) -> Result<Option<u64>, StoreError> {
         let query = "SELECT seq FROM odometry.records WHERE sha256(key) = sha256($1) AND key = $1";
-        let found = self.look(|client| client.query_opt(query, &[&key]))?;
+        let key = key.to_vec();
+        let found = self.look(move |client| client.query_opt(query, &[&key]))?;
         Ok(found.map(|row| row.get::<_, i64>(0).unsigned_abs()))
     }
 
@@ -290,7 +287,7 @@ impl Store for Postgres {
         if self.only_read {
             return Err(unreachable(&"it was opened to be looked at"));
         }
-        let mut turn = self.turn().map_err(StoreError::Unreachable)?;
+        let turn = self.turn().map_err(StoreError::Unreachable)?;
         turn.news(after.seq, each).map_err(|error| unread(&error))?;
         let none = || StoreError::Unreadable(Cause::System("it has no records any more".into()));
         let head = turn.head.ok_or_else(none)?;
@@ -323,8 +320,13 @@ impl Ledger {
     /// `host=/socket/directory user=… dbname=…`. `setup.sql` has set it up. The password comes from the variable `PGPASSWORD` or
     /// from a pass file. Every launch is admitted on the newest state of all processes.
     ///
-    /// Calls block, and may not be made from within an async runtime: use a blocking task. See also
-    /// [`hazards`](Self::hazards).
+    /// To a server on another machine, the connection is encrypted and the server's certificate is verified:
+    /// `sslmode=verify-full` with `sslrootcert=FILE`, the certificates of the authorities. Without encryption it is refused, unless
+    /// the address has `sslmode=disable`.
+    ///
+    /// Connections live on threads of their own, so a ledger is used and dropped on any thread, also inside of an asynchronous
+    /// runtime. Calls wait for the server, and block the thread they are made on: where other tasks need it, use a blocking task.
+    /// See also [`hazards`](Self::hazards).
     ///
     /// # Errors
     /// [`LedgerError`].
@@ -354,18 +356,5 @@ impl LedgerReader {
     /// [`LedgerError::Connect`].
     pub fn connect(address: &str) -> Result<Self, LedgerError> {
         Ok(Self::on(Box::new(Postgres::connect_to_read(address)?)))
-    }
-}
-
-/// In a forked process the sockets are not even closed: that would say something on them.
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        if !self.process.is_current() {
-            mem::forget((
-                self.idle(),
-                lock(&self.turn).take(),
-                lock(&self.reader).take(),
-            ));
-        }
     }
 }

@@ -14,7 +14,8 @@ use postgres::{Client, Error};
 
 use super::{
     Postgres,
-    error::{ConnectError, reason},
+    connection::{Connection, Failure},
+    error::ConnectError,
 };
 use crate::{
     frame::{Frame, Hash, Kind},
@@ -38,7 +39,7 @@ const BYTES: usize = 16 << 20;
 
 /// The head row, locked; nothing is written yet.
 pub(super) struct Turn {
-    client: Client,
+    connection: Connection,
     /// Nothing before the first record.
     pub(super) head: Option<Receipt>,
 }
@@ -49,31 +50,32 @@ type CommitId = [u8; 16];
 /// Why records were not committed.
 enum Failed {
     /// They are not there, for certain. Perhaps they can be written again.
-    Before(Error),
+    Before(Failure),
     /// Somebody else has written.
     Fenced,
     /// `COMMIT` was sent.
-    AtCommit(Error),
+    AtCommit(Failure),
 }
 
 impl Turn {
     /// Takes the turn on this connection.
-    fn take(mut client: Client) -> Result<Self, Error> {
-        client.batch_execute(BEGIN)?;
-        let row = client.query_one("SELECT seq, hash FROM odometry.head FOR UPDATE", &[])?;
-        let (seq, hash): (i64, Vec<u8>) = (row.get(0), row.get(1));
-        Ok(Self {
-            head: head(seq, &hash),
-            client,
-        })
+    fn take(connection: Connection) -> Result<Self, Failure> {
+        let head = connection.run(|client| {
+            client.batch_execute(BEGIN)?;
+            let row = client.query_one("SELECT seq, hash FROM odometry.head FOR UPDATE", &[])?;
+            Ok(head(row.get(0), row.get(1)))
+        })?;
+        Ok(Self { connection, head })
     }
 
     /// Hands out what comes after a record.
-    pub(super) fn news(&mut self, after: u64, each: &mut Each<'_>) -> Result<(), Error> {
+    pub(super) fn news(&self, after: u64, each: &mut Each<'_>) -> Result<(), Failure> {
         let mut next = number(after).saturating_add(1);
         let last = self.head.map_or(-1, |head| number(head.seq));
         while next <= last {
-            let rows = page(&mut self.client, next, last)?;
+            let rows = self
+                .connection
+                .run(move |client| page(client, next, last))?;
             for (seq, bytes) in &rows {
                 if each(*seq, bytes) == ControlFlow::Break(()) {
                     return Ok(());
@@ -87,47 +89,54 @@ impl Turn {
         Ok(())
     }
 
-    fn write(mut self, batch: &[Frame], id: &CommitId) -> Result<Client, Failed> {
+    fn write(self, batch: &[Frame], id: &CommitId) -> Result<Connection, Failed> {
         let Some(last) = batch.last().map(Frame::receipt) else {
-            return Ok(self.client);
+            return Ok(self.connection);
         };
         let expected = self.head.map_or(-1, |head| number(head.seq));
         for some in by_bytes(batch, BYTES, 0) {
             self.insert(some, id).map_err(Failed::Before)?;
         }
-        let moved = self.client.execute(
-            "UPDATE odometry.head SET seq = $1, hash = $2 WHERE seq = $3",
-            &[&number(last.seq), &&last.hash[..], &expected],
-        );
+        let moved = self.connection.run(move |client| {
+            client.execute(
+                "UPDATE odometry.head SET seq = $1, hash = $2 WHERE seq = $3",
+                &[&number(last.seq), &&last.hash[..], &expected],
+            )
+        });
         if moved.map_err(Failed::Before)? != 1 {
             return Err(Failed::Fenced);
         }
-        let committed = self.client.batch_execute("COMMIT");
+        let committed = self.connection.run(|client| client.batch_execute("COMMIT"));
         committed.map_err(Failed::AtCommit)?;
-        Ok(self.client)
+        Ok(self.connection)
     }
 
-    fn insert(&mut self, batch: &[Frame], id: &CommitId) -> Result<(), Error> {
+    fn insert(&self, batch: &[Frame], id: &CommitId) -> Result<(), Failure> {
         let seqs: Vec<i64> = batch.iter().map(|frame| number(frame.seq())).collect();
-        let keys: Vec<Option<&[u8]>> = batch.iter().map(Frame::key).collect();
+        let key = |frame: &Frame| frame.key().map(<[u8]>::to_vec);
+        let keys: Vec<Option<Vec<u8>>> = batch.iter().map(key).collect();
         let checkpoint = |frame: &Frame| frame.kind() == Kind::Checkpoint;
         let checkpoints: Vec<bool> = batch.iter().map(checkpoint).collect();
-        let bytes: Vec<&[u8]> = batch.iter().map(Frame::bytes).collect();
-        let inserted = self.client.execute(
-            "INSERT INTO odometry.records (seq, key, checkpoint, bytes, commit_id) \
-             SELECT *, $5::bytea FROM unnest($1::bigint[], $2::bytea[], $3::boolean[], $4::bytea[])",
-            &[&seqs, &keys, &checkpoints, &bytes, &&id[..]],
-        );
+        let bytes: Vec<Vec<u8>> = batch.iter().map(|frame| frame.bytes().to_vec()).collect();
+        let id = *id;
+        let inserted = self.connection.run(move |client| {
+            client.execute(
+                "INSERT INTO odometry.records (seq, key, checkpoint, bytes, commit_id) \
+                 SELECT *, $5::bytea FROM unnest($1::bigint[], $2::bytea[], $3::boolean[], $4::bytea[])",
+                &[&seqs, &keys, &checkpoints, &bytes, &&id[..]],
+            )
+        });
         inserted.map(drop)
     }
 
     /// Was this commit done? Its bytes are not enough: another process may have written the same.
-    fn has(&mut self, last: &Frame, id: &CommitId) -> Result<bool, Error> {
+    fn has(&self, last: &Frame, id: &CommitId) -> Result<bool, Failure> {
         let query = "SELECT FROM odometry.records WHERE seq = $1 AND commit_id = $2";
+        let (seq, id) = (number(last.seq()), *id);
         let found = self
-            .client
-            .query_opt(query, &[&number(last.seq()), &&id[..]])?;
-        Ok(found.is_some())
+            .connection
+            .run(move |client| client.query_opt(query, &[&seq, &&id[..]]));
+        Ok(found?.is_some())
     }
 }
 
@@ -136,20 +145,23 @@ impl Postgres {
     pub(super) fn turn(&self) -> Result<Turn, Cause> {
         let mut old = self.idle();
         self.patiently(Instant::now() + self.patience, || {
-            let client = match old.take() {
-                Some(client) => client,
+            let connection = match old.take() {
+                Some(connection) => connection,
                 None => self.connected()?,
             };
-            Turn::take(client).map_err(|error| ConnectError::of(&self.address.shown, &error))
+            Turn::take(connection).map_err(|failure| failure.at(&self.address.shown))
         })
         .map_err(|error| Cause::System(error.to_string()))
     }
 
     /// Gives the turn back.
-    pub(super) fn end(&self, mut turn: Turn) {
+    pub(super) fn end(&self, turn: Turn) {
         // A connection that does not answer is dropped, which ends its transaction, too.
-        if turn.client.batch_execute("ROLLBACK").is_ok() {
-            self.keep(turn.client);
+        let ended = turn
+            .connection
+            .run(|client| client.batch_execute("ROLLBACK"));
+        if ended.is_ok() {
+            self.keep(turn.connection);
         }
     }
 
@@ -175,24 +187,23 @@ impl Postgres {
                     again
                 }
             };
-            let error = match here.write(batch, &id) {
-                Ok(client) => {
-                    self.keep(client);
+            let failure = match here.write(batch, &id) {
+                Ok(connection) => {
+                    self.keep(connection);
                     return Ok(());
                 }
                 Err(Failed::Fenced) => return Err(StoreError::NotWritten(fenced())),
-                Err(Failed::Before(error)) => error,
-                Err(Failed::AtCommit(error)) => {
+                Err(Failed::Before(failure)) => failure,
+                Err(Failed::AtCommit(failure)) => {
                     in_doubt = true;
-                    error
+                    failure
                 }
             };
-            let cause = ConnectError::of(&self.address.shown, &error);
-            let refused = error.as_db_error().is_some() && !error.is_closed() && !passing(&error);
-            if refused && !in_doubt {
-                return Err(StoreError::NotWritten(Cause::System(reason(&error))));
+            if failure.is_refusal() && !in_doubt {
+                return Err(StoreError::NotWritten(Cause::System(failure.reason())));
             }
             if !pause.wait() {
+                let cause = failure.at(&self.address.shown);
                 return Err(doubt(in_doubt, Cause::System(cause.to_string())));
             }
         }
@@ -202,7 +213,7 @@ impl Postgres {
     fn again(&self, deadline: Instant) -> Result<Turn, Cause> {
         let taken = self.patiently(deadline, || {
             let taken = Turn::take(self.connected()?);
-            taken.map_err(|error| ConnectError::of(&self.address.shown, &error))
+            taken.map_err(|failure| failure.at(&self.address.shown))
         });
         taken.map_err(|error| Cause::System(error.to_string()))
     }
@@ -210,7 +221,7 @@ impl Postgres {
     /// The head has moved: by us, or by others.
     fn found(
         &self,
-        mut turn: Turn,
+        turn: Turn,
         in_doubt: bool,
         (batch, id): (&[Frame], &CommitId),
     ) -> Result<(), StoreError> {
@@ -219,12 +230,12 @@ impl Postgres {
         match there {
             Ok(true) => Ok(()),
             Ok(false) => Err(StoreError::NotWritten(fenced())),
-            Err(error) => Err(doubt(in_doubt, Cause::System(reason(&error)))),
+            Err(failure) => Err(doubt(in_doubt, Cause::System(failure.reason()))),
         }
     }
 
     /// Tries until it succeeds, or fails in a way that time does not mend.
-    fn patiently<X>(
+    pub(super) fn patiently<X>(
         &self,
         deadline: Instant,
         mut attempt: impl FnMut() -> Result<X, ConnectError>,
@@ -260,13 +271,6 @@ impl Pause {
         }
         in_time
     }
-}
-
-/// Does the server say that it goes down, or that the connection was ended?
-fn passing(error: &Error) -> bool {
-    error
-        .code()
-        .is_some_and(|code| ["57", "08", "25"].contains(&&code.code()[..2]))
 }
 
 fn doubt(in_doubt: bool, cause: Cause) -> StoreError {

@@ -25,9 +25,10 @@ impl Store for Until<'_> {
     fn last(&self) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
         let query =
             "SELECT seq, bytes FROM odometry.records WHERE seq <= $1 ORDER BY seq DESC LIMIT 1";
+        let until = self.until;
         let found = self
             .store
-            .look(|client| client.query_opt(query, &[&self.until]))?;
+            .look(move |client| client.query_opt(query, &[&until]))?;
         Ok(found.map(|row| (row.get::<_, i64>(0).unsigned_abs(), row.get(1))))
     }
 

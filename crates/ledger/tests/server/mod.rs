@@ -220,6 +220,36 @@ impl Server {
         self.is_up.store(true, Ordering::SeqCst);
     }
 
+    /// Starts it with a certificate, to be reached on its socket and on the loopback.
+    pub fn up_encrypted(&self, certificate: &Path, key: &Path) {
+        let there = [("certificate", certificate), ("key", key)].map(|(name, from)| {
+            let to = self.directory.join(name);
+            fs::copy(from, &to).unwrap();
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).unwrap();
+            if let Some(user) = self.user {
+                let chown = Command::new("chown").arg(user).arg(&to).status().unwrap();
+                assert!(chown.success());
+            }
+            to.display().to_string()
+        });
+        let [certificate, key] = there;
+        self.up(&format!(
+            "-c ssl=on -c ssl_cert_file={certificate} -c ssl_key_file={key}"
+        ));
+    }
+
+    /// Starts it for everybody who can reach this address of the machine.
+    pub fn up_for_all(&self, address: &str) {
+        let rules = "local all all trust\nhost all all all trust\n";
+        fs::write(self.data().join("pg_hba.conf"), rules).unwrap();
+        self.up(&format!("-c listen_addresses={address}"));
+    }
+
+    /// Its log.
+    pub fn said(&self) -> String {
+        fs::read_to_string(self.directory.join("log")).unwrap()
+    }
+
     /// Stops it: `fast`, or `immediate`, which is a crash.
     pub fn down(&self, how: &str) {
         let data = self.data();

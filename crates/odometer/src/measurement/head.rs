@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use measures::{MAX_LINKS, Measure, PrivacyMap};
-use queryable::{AskError, Root, guarded};
+use queryable::{AskError, Root, Tenant, guarded};
 
 use super::{
     Description,
@@ -17,7 +17,7 @@ use crate::{
     space::{Space, check_same},
 };
 
-type Ready = dyn Fn() -> Result<(), AskError> + Send + Sync;
+type Ready = dyn Fn(&Tenant) -> Result<(), AskError> + Send + Sync;
 
 /// All of a measurement but its function: what decides whether it is launched.
 pub struct Head<S: Space, M: Measure> {
@@ -123,13 +123,13 @@ impl<S: Space, M: Measure> Head<S, M> {
         }
         match &self.ready {
             None => Ok(()),
-            Some(ready) => self.check_ready(&**ready),
+            Some(ready) => self.check_ready(&**ready, &root.tenant()),
         }
     }
 
     #[cold]
-    fn check_ready(&self, ready: &Ready) -> Result<(), LaunchError> {
-        let asked = guarded(ready).and_then(|ready| ready);
+    fn check_ready(&self, ready: &Ready, tenant: &Tenant) -> Result<(), LaunchError> {
+        let asked = guarded(|| ready(tenant)).and_then(|ready| ready);
         asked.map_err(|reason| LaunchError::NotReady {
             launch: self.description().to_string(),
             reason,

@@ -9,7 +9,7 @@ mod reserved;
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use measures::{Conversion, GroupPrivacy, MAX_LINKS, Measure, PrivacyMap};
-use queryable::{AskError, Root, Scope};
+use queryable::{AskError, Root, Scope, Tenant};
 use serde::{Deserialize, Serialize};
 
 use self::reserved::hidden;
@@ -154,9 +154,9 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         self.with_head(self.head().described(description))
     }
 
-    /// The same measurement, which can be launched only while `ready` says so: for one that needs something besides data
-    /// and coins that may run out, a thread for one. It is asked before anything is charged, so it must know nothing of
-    /// data; whatever is made from this measurement asks it, too. It replaces an earlier `ready`.
+    /// The same measurement, which can be launched only while `ready` returns `Ok`: for one that needs more than data
+    /// and coins, a thread for example. `ready` receives the [tenant](Tenant) for which it would run. It is called before anything is charged, so it must depend on no data. Every measurement
+    /// that is made from this one calls it, too. It replaces an earlier `ready`.
     ///
     /// ```
     /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
@@ -165,7 +165,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// # let records = Records::<i64>::new();
     /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
     /// let never = Measurement::new("never", records, map, |_, _| Ok(42))
-    ///     .ready_when(|| Err(AskError::failed("out of paper")));
+    ///     .ready_when(|_| Err(AskError::failed("out of paper")));
     /// let session = Odometer::new(records, Basic::new(PureDp)).open(vec![])?;
     /// assert!(matches!(session.launch(&never), Err(LaunchError::NotReady { .. })));
     /// assert_eq!(session.privacy_loss(&1)?.to_string(), "0");
@@ -173,7 +173,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// ```
     pub fn ready_when(
         self,
-        ready: impl Fn() -> Result<(), AskError> + Send + Sync + 'static,
+        ready: impl Fn(&Tenant) -> Result<(), AskError> + Send + Sync + 'static,
     ) -> Self {
         let mut head = self.head().described((**self.description()).clone());
         head.ready = Some(Arc::new(ready));

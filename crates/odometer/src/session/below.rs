@@ -202,8 +202,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
                 messages: journaled.messages,
             })?,
         };
+        let root = self.root.branch_for(Arc::clone(&account.label));
         let place = DataRoot {
-            root: self.root.branch().map_err(OpenError::Unusable)?,
+            root: root.map_err(OpenError::Unusable)?,
             first: self.first.clone(),
         };
         Ok(Session::new(space, data, place, account))

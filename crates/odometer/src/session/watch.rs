@@ -100,7 +100,7 @@ impl DataRoot {
     pub(crate) fn below(root: &Root, label: &str, watch: Option<&Watch>) -> Result<Self, AskError> {
         if let Some(first) = root.carried::<FirstFailure>() {
             return Ok(Self {
-                root: root.branch()?,
+                root: root.branch_for(label)?,
                 first: first.clone(),
             });
         }
@@ -115,7 +115,7 @@ impl DataRoot {
             }
         });
         Ok(Self {
-            root: root.branch_carrying(first.clone())?,
+            root: root.branch_for(label)?.branch_carrying(first.clone())?,
             first,
         })
     }

@@ -7,7 +7,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError, Sender},
     },
     thread,
@@ -15,61 +15,18 @@ use std::{
 };
 
 use odometer::internal::Failures;
-use queryable::{AskError, guarded};
+use queryable::{AskError, Tenant, guarded};
 
 use crate::{constructor::Constructor, error::BridgeError};
 
-/// How many interactive OpenDP objects there may be in a process, because each has a thread. Further ones are not
-/// launched: [`LaunchError::NotReady`](odometer::LaunchError::NotReady), and nothing is charged.
-pub const MAX_INTERACTIVE: usize = 1024;
-
-/// Launches that were admitted at the same moment are not refused after they were charged: there is as much room again
-/// for those.
-const MAX_THREADS: usize = 2 * MAX_INTERACTIVE;
-
 /// How often whoever waits for an answer looks whether a constructor is overdue.
 const LOOK: Duration = Duration::from_millis(50);
-
-static THREADS: AtomicUsize = AtomicUsize::new(0);
-
-/// May one more object be launched?
-pub(crate) fn room() -> Result<(), AskError> {
-    if THREADS.load(Ordering::SeqCst) < MAX_INTERACTIVE {
-        return Ok(());
-    }
-    Err(full())
-}
-
-fn full() -> AskError {
-    AskError::failed(format!(
-        "{MAX_INTERACTIVE} interactive OpenDP objects are alive, and each has a thread: drop some of their handles first"
-    ))
-}
 
 /// Whoever waits for the thread is told this.
 fn overdue() -> AskError {
     AskError::failed(
         "a constructor has not ended in time (does it wait for a thread that asks this object?)",
     )
-}
-
-/// A thread that is counted.
-struct Counted;
-
-impl Counted {
-    fn new() -> Result<Self, AskError> {
-        let counted = |threads: usize| (threads < MAX_THREADS).then_some(threads + 1);
-        match THREADS.fetch_update(Ordering::SeqCst, Ordering::SeqCst, counted) {
-            Ok(_) => Ok(Self),
-            Err(_) => Err(full()),
-        }
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        THREADS.fetch_sub(1, Ordering::SeqCst);
-    }
 }
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
@@ -105,15 +62,15 @@ impl Patience {
 }
 
 impl Host {
-    /// Starts a thread for an object on data with these failures.
-    pub(crate) fn start(failures: &Failures) -> Result<Self, AskError> {
-        let counted = Counted::new()?;
+    /// Starts a thread for an object on data with these failures. The tenant holds the thread until it ends.
+    pub(crate) fn start(failures: &Failures, tenant: &Tenant) -> Result<Self, AskError> {
+        let held = tenant.hold_thread()?;
         let (jobs, todo) = mpsc::channel::<Job>();
         let patience = Arc::new(Patience::default());
         let watched = Arc::clone(&patience);
         let reads = Reads::of(failures);
         let work = move || {
-            let _counted = counted;
+            let _held = held;
             let mut shelf = Shelf {
                 objects: HashMap::new(),
                 tickets: 0,

@@ -13,7 +13,7 @@ mod host;
 
 use carry::Metered;
 pub use carry::{Built, Carry, Interactive, Plain, Pose};
-pub use host::{Host, MAX_INTERACTIVE, Shelf};
+pub use host::{Host, Shelf};
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use opendp::{
     },
     interactive::Queryable as TheirQueryable,
 };
-use queryable::{AskError, Queryable, Root, Scope};
+use queryable::{AskError, Queryable, Root, Scope, Tenant};
 
 use crate::{
     constructor::{Build, Constructor},
@@ -193,7 +193,7 @@ where
             theirs.invoke(&data).map_err(|error| at_release(&error))
         })
     });
-    Ok(interactive.ready_when(host::room))
+    Ok(interactive.ready_when(Tenant::check_thread))
 }
 
 /// Starts a thread for what `open` makes, which is called `by`.
@@ -204,7 +204,7 @@ fn start<TO, W: Carry<TO>>(
     by: &str,
     open: impl FnOnce(&Shelf) -> Result<TO, AskError> + Send + 'static,
 ) -> Result<W::Ours, AskError> {
-    let host = Host::start(failures)?;
+    let host = Host::start(failures, &scope.tenant())?;
     let reads = host.reads();
     let there = how.clone();
     let crossed = host.call(&reads, move |shelf| there.cross(open(shelf)?, shelf));
