@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use crate::{error::AuditError, explore::Heard};
+use crate::{equality::Alike, error::AuditError, explore::Heard};
 
 /// More answers than this are kept in a search tree.
 const FEW: usize = 16;
@@ -23,9 +23,14 @@ impl<A: Ord> Answers<A> {
         Self::Few(Vec::new())
     }
 
-    /// Where this answer leads, if it is known. `round` is for the error: two answers that are not equal must not be the
-    /// same in their order.
-    pub(crate) fn get(&self, answer: &Heard<A>, round: usize) -> Result<Option<usize>, AuditError> {
+    /// Where this answer leads, if it is known. `round` is for the errors: answers that are the
+    /// same in their order must be equal, and equal ones indistinguishable.
+    pub(crate) fn get(
+        &self,
+        answer: &Heard<A>,
+        round: usize,
+        alike: Alike<A>,
+    ) -> Result<Option<usize>, AuditError> {
         let found = match self {
             Self::Few(list) => list
                 .binary_search_by(|(known, _)| known.cmp(answer))
@@ -35,6 +40,9 @@ impl<A: Ord> Answers<A> {
         };
         match found {
             Some((known, _)) if known != answer => Err(AuditError::CoarseOrder { round }),
+            Some((known, _)) if !alike.same(known, answer) => {
+                Err(AuditError::UnequalInMemory { round })
+            }
             found => Ok(found.map(|(_, to)| to)),
         }
     }
@@ -74,11 +82,14 @@ impl<A: Ord> Answers<A> {
 pub(crate) fn join<A: Ord>(
     [zero, one]: [Answers<A>; 2],
     round: usize,
+    alike: Alike<A>,
     place: &mut dyn FnMut([Option<usize>; 2]) -> usize,
 ) -> Result<Vec<Entry<A>>, AuditError> {
     let (mut zero, one) = (zero.into_list(), one.into_list());
     // Nearly always: then one list does for both.
-    let same = |(a, b): (&Entry<A>, &Entry<A>)| a.0 == b.0 && a.0.cmp(&b.0).is_eq();
+    let same = |(a, b): (&Entry<A>, &Entry<A>)| {
+        a.0 == b.0 && a.0.cmp(&b.0).is_eq() && alike.same(&a.0, &b.0)
+    };
     if zero.len() == one.len() && zero.iter().zip(&one).all(same) {
         for ((_, here), (_, there)) in zero.iter_mut().zip(one) {
             *here = place([Some(*here), Some(there)]);
@@ -104,6 +115,9 @@ pub(crate) fn join<A: Ord>(
         let (answer, at) = match (here.flatten(), there.flatten()) {
             (Some((a, _)), Some((b, _))) if a != b => {
                 return Err(AuditError::CoarseOrder { round });
+            }
+            (Some((a, _)), Some((b, _))) if !alike.same(&a, &b) => {
+                return Err(AuditError::UnequalInMemory { round });
             }
             (Some((answer, to)), there) => (answer, [Some(to), there.map(|(_, to)| to)]),
             (None, Some((answer, to))) => (answer, [None, Some(to)]),

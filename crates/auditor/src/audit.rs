@@ -1,9 +1,12 @@
 //! The auditor's front door: what to audit, and how far.
 
+use std::marker::PhantomData;
+
 use queryable::{AskError, Root};
 
 use crate::{
     concurrent::Part,
+    equality::{Alike, Checked, Equality, Trusted},
     error::AuditError,
     limits::Limits,
     replay::Settings,
@@ -22,10 +25,11 @@ where
     Audit::default().of(build)
 }
 
-/// An audit to be made.
-pub struct Audit<B> {
+/// An audit to be made. `E` is the reason why equal answers count as one answer.
+pub struct Audit<B, E = Checked> {
     build: B,
     settings: Settings,
+    equality: PhantomData<fn() -> E>,
 }
 
 /// An audit of nothing in particular yet.
@@ -34,21 +38,23 @@ impl Default for Audit<()> {
         Self {
             build: (),
             settings: Settings::default(),
+            equality: PhantomData,
         }
     }
 }
 
-impl Audit<()> {
+impl<E> Audit<(), E> {
     /// The same audit of this system.
-    pub(crate) fn of<B>(&self, build: B) -> Audit<B> {
+    pub(crate) fn of<B>(&self, build: B) -> Audit<B, E> {
         Audit {
             build,
             settings: self.settings,
+            equality: PhantomData,
         }
     }
 }
 
-impl<B> Audit<B> {
+impl<B, E> Audit<B, E> {
     pub(crate) fn limits(&self) -> &Limits {
         &self.settings.limits
     }
@@ -129,6 +135,46 @@ impl<B> Audit<B> {
         self.set(|settings| settings.threads = 1)
     }
 
+    /// Assumes that equal answers are indistinguishable. Needed where the type of the answers is
+    /// not [`Canonical`](queryable::Canonical): for example, an enum of the caller's. The verdict
+    /// states the assumption.
+    ///
+    /// It holds if `Eq` and `Ord` compare everything that an analyst can read from an answer, as
+    /// derived ones do for fields of canonical types without spare capacity.
+    ///
+    /// ```
+    /// use odometry::auditor::{Input, audit};
+    /// use odometry::measures::Epsilon;
+    /// use odometry::queryable::{Root, machine};
+    /// use std::path::PathBuf;
+    /// // The paths are equal, and show the input.
+    /// let build = |input: Input, root: &Root| {
+    ///     root.spawn(machine(move |(), _| Ok(PathBuf::from(input.pick("a/b", "a//b")))))
+    /// };
+    /// let verdict = audit(build).trusting_equality().asking(1, |_| vec![()])?.claims(&Epsilon::ZERO)?;
+    /// assert!(verdict.holds() && verdict.coverage.equality_assumed);
+    /// assert!(verdict.to_string().contains("equal answers were assumed indistinguishable"));
+    /// # Ok::<(), odometry::auditor::AuditError>(())
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use odometry::auditor::{Input, audit};
+    /// # use odometry::queryable::{Root, machine};
+    /// # use std::path::PathBuf;
+    /// let build = |input: Input, root: &Root| {
+    ///     root.spawn(machine(move |(), _| Ok(PathBuf::from(input.pick("a/b", "a//b")))))
+    /// };
+    /// audit(build).asking(1, |_| vec![()])?; // error: equal values of `PathBuf` may be distinguishable
+    /// # Ok::<(), odometry::auditor::AuditError>(())
+    /// ```
+    pub fn trusting_equality(self) -> Audit<B, Trusted> {
+        Audit {
+            build: self.build,
+            settings: self.settings,
+            equality: PhantomData,
+        }
+    }
+
     /// Audits histories of at most `depth` rounds. `offer` says what can be asked after a history; nothing ends it.
     ///
     /// Offer every query that differs in effect: the result is the worst case over adversaries that ask what was
@@ -147,19 +193,23 @@ impl<B> Audit<B> {
         S: System,
         S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
+        E: Equality<S::Answer>,
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
         O: Fn(&History<S>) -> Vec<S::Query> + Sync,
     {
-        self.settings.asking(&boxed(&self.build), depth, &offer)
+        let alike = Alike::by::<E>();
+        self.settings
+            .asking(&boxed(&self.build), depth, &offer, alike)
     }
 
     /// Audits parts that run concurrently with coins of their own, under all interleavings, which are merged: see
     /// [`Part`].
     ///
-    /// That the parts are independent is checked for every two parts, in every interleaving of at most four
-    /// [`turns`](Self::turns), and for all parts together one after the other. Beyond that it is assumed, and the
-    /// verdict says so: it holds for children with coins of their own that cannot ask one another. Anything else needs
-    /// [`unmerged`](Self::unmerged), where nothing is assumed.
+    /// That the parts are independent is checked for every two parts, in every interleaving of at
+    /// most four [`turns`](Self::turns), and for all parts together one after the other. Beyond
+    /// that it is assumed, and the verdict states it: it holds for children with coins of their own
+    /// that cannot ask one another. Anything else needs [`unmerged`](Self::unmerged), where no
+    /// independence is assumed.
     ///
     /// # Errors
     /// [`AuditError::NotIndependent`] where that check fails; any other [`AuditError`].
@@ -171,8 +221,11 @@ impl<B> Audit<B> {
         S: System,
         S::Query: Clone + PartialEq + Send,
         S::Answer: Clone + Ord + Send,
+        E: Equality<S::Answer>,
         B: Fn(Input, &Root) -> Result<S, AskError> + Sync,
     {
-        self.settings.concurrently(&boxed(&self.build), parts)
+        let alike = Alike::by::<E>();
+        self.settings
+            .concurrently(&boxed(&self.build), parts, alike)
     }
 }

@@ -39,6 +39,9 @@ pub struct Coverage {
     pub offered: [usize; 2],
     /// The largest mass that an adversary can lose to truncated draws, under each input.
     pub missing: [RBig; 2],
+    /// Whether equal answers were assumed indistinguishable. Otherwise their type is
+    /// [`Canonical`](queryable::Canonical), and it was checked.
+    pub equality_assumed: bool,
     /// How interleavings were merged, if they were.
     pub merged: Option<Merged>,
     /// How many runs were made again on each input, at the least, and compared. Randomness that does not come from the
@@ -63,6 +66,7 @@ impl Coverage {
         graph: Outline<'_>,
         cut_off: bool,
         reruns: usize,
+        equality_assumed: bool,
         merged: Option<Merged>,
     ) -> Self {
         let nodes = graph.nodes;
@@ -88,6 +92,7 @@ impl Coverage {
             cut_off,
             offered: [offered[0].min(offered[1]), offered[1]],
             missing: graph.missing.clone(),
+            equality_assumed,
             merged,
             reruns,
         }
@@ -123,6 +128,9 @@ impl fmt::Display for Coverage {
         if !missing.is_zero() {
             let missing = shown(missing, Round::Up);
             write!(f, "; draws truncated, up to {missing} of the mass")?;
+        }
+        if self.equality_assumed {
+            f.write_str("; equal answers were assumed indistinguishable")?;
         }
         if let Some(Merged { parts, turns }) = self.merged {
             write!(

@@ -66,6 +66,15 @@ pub enum AuditError {
         /// Which query of the history, from zero.
         round: usize,
     },
+    /// Two answers are equal and distinguishable.
+    #[error(
+        "two answers to query {round} are equal and distinguishable: they have different capacities, or are different static \
+         strings; answer `Canonical::rebuild` of them"
+    )]
+    UnequalInMemory {
+        /// Which query of the history, from zero.
+        round: usize,
+    },
     /// The destructor of the system panicked.
     #[error(
         "the destructor of the system panicked: whoever drops it would notice, and no view tells"

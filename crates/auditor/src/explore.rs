@@ -10,6 +10,7 @@ use queryable::{AskError, Exchange, Root, coins::Script};
 use crate::{
     answers::Answers,
     decisions::{Ask, Decisions, Missing},
+    equality::Alike,
     error::AuditError,
     limits::{Limits, Memory},
     mass::Mass,
@@ -108,6 +109,7 @@ pub(crate) type Next<'a, Q, A> = dyn Fn(&[Exchange<Q, A>]) -> Offer<Q> + Sync + 
 struct Explorer<'a, 's, Q, A> {
     build: &'a Build<'s, Q, A>,
     offer: &'a Next<'a, Q, A>,
+    alike: Alike<A>,
     input: Input,
     tree: Tree<Q, A>,
     decisions: Decisions<'a>,
@@ -120,6 +122,7 @@ struct Explorer<'a, 's, Q, A> {
 pub(crate) fn explore<Q, A>(
     build: &Build<'_, Q, A>,
     offer: &Next<'_, Q, A>,
+    alike: Alike<A>,
     input: Input,
     limits: &Limits,
     memory: &Memory,
@@ -132,6 +135,7 @@ where
     let mut explorer = Explorer {
         build,
         offer,
+        alike,
         input,
         tree: Tree::new(),
         decisions: Decisions::new(memory),
@@ -153,7 +157,10 @@ where
             Some(fresh) => fresh_from = fresh,
             None => {
                 let meter = &mut explorer.decisions.meter;
-                let reruns = explorer.reruns.compare(build, input, limits, meter)?;
+                let nodes = &explorer.tree.nodes;
+                let reruns = explorer
+                    .reruns
+                    .compare(build, input, limits, nodes, alike, meter)?;
                 meter.settle()?;
                 explorer.tree.reruns = reruns;
                 return Ok(explorer.tree);
@@ -193,10 +200,15 @@ where
             let edge = &self.tree.nodes[node].edges[choice];
             let query = edge.query.clone();
             let answer = seat.ask(query.clone());
-            self.decisions.asks[round].child = match edge.to.get(&answer, round)? {
-                Some(child) => child,
-                None => self.add_child(node, choice, answer.clone())?,
+            let (child, answer) = match edge.to.get(&answer, round, self.alike)? {
+                Some(child) => (child, answer),
+                None => {
+                    // The tree keeps the answer itself: a copy may have another capacity.
+                    let copy = answer.clone();
+                    (self.add_child(node, choice, answer)?, copy)
+                }
             };
+            self.decisions.asks[round].child = child;
             self.history.push(Exchange { query, answer });
         };
         seat.leave()?;

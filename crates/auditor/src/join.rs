@@ -6,6 +6,7 @@
 
 use crate::{
     answers::{self, Answers},
+    equality::Alike,
     error::AuditError,
     explore::{Node as HalfNode, Tree},
     graph::{Edge, Graph, Node},
@@ -16,10 +17,11 @@ use crate::{
 
 pub(crate) fn join<Q: PartialEq, A: Ord>(
     [zero, one]: [Tree<Q, A>; 2],
+    alike: Alike<A>,
     memory: &Memory,
 ) -> Result<Graph<Q, A>, AuditError> {
     let built = [zero.missing, one.missing];
-    let (nodes, leaves) = join_nodes(zero.nodes, one.nodes)?;
+    let (nodes, leaves) = join_nodes(zero.nodes, one.nodes, alike)?;
     let mut graph = Graph::with_leaves(nodes, &leaves, memory)?;
     for (missing, built) in graph.missing.iter_mut().zip(&built) {
         *missing += built.to_rational();
@@ -37,6 +39,7 @@ type Joined<Q, A> = (Vec<Node<Q, A>>, Vec<[Mass; 2]>);
 fn join_nodes<Q: PartialEq, A: Ord>(
     zero: Vec<HalfNode<Q, A>>,
     mut one: Vec<HalfNode<Q, A>>,
+    alike: Alike<A>,
 ) -> Result<Joined<Q, A>, AuditError> {
     let fewest = zero.len().max(one.len());
     let (mut nodes, mut leaves) = (Vec::with_capacity(fewest), Vec::with_capacity(fewest));
@@ -50,9 +53,9 @@ fn join_nodes<Q: PartialEq, A: Ord>(
         let there = at.map(|at| std::mem::replace(&mut one[at], HalfNode::empty()));
         let depth = depth as usize;
         let (node, masses) = match (zero.next(), there) {
-            (Some(zero), Some(one)) => origins.both(zero, one, depth)?,
-            (Some(zero), None) => origins.alone(zero, Input::Zero, depth)?,
-            (None, Some(one)) => origins.alone(one, Input::One, depth)?,
+            (Some(zero), Some(one)) => origins.both(zero, one, depth, alike)?,
+            (Some(zero), None) => origins.alone(zero, Input::Zero, depth, alike)?,
+            (None, Some(one)) => origins.alone(one, Input::One, depth, alike)?,
             (None, None) => break,
         };
         nodes.push(node);
@@ -93,6 +96,7 @@ impl Origins {
         zero: HalfNode<Q, A>,
         one: HalfNode<Q, A>,
         depth: usize,
+        alike: Alike<A>,
     ) -> Result<Whole<Q, A>, AuditError> {
         let same = |at: usize| zero.edges[at].query == one.edges[at].query;
         if zero.edges.len() != one.edges.len() || !(0..one.edges.len()).all(same) {
@@ -100,7 +104,7 @@ impl Origins {
         }
         let edges = zero.edges.into_iter().zip(one.edges).map(|(zero, one)| {
             let to = [zero.to, one.to];
-            let to = answers::join(to, depth, &mut |at| self.place(at, depth + 1))?;
+            let to = answers::join(to, depth, alike, &mut |at| self.place(at, depth + 1))?;
             let ([missing, _], [other, _]) = (zero.missing, one.missing);
             Ok(Edge {
                 query: zero.query,
@@ -122,6 +126,7 @@ impl Origins {
         half: HalfNode<Q, A>,
         input: Input,
         depth: usize,
+        alike: Alike<A>,
     ) -> Result<Whole<Q, A>, AuditError> {
         let mut edges = Vec::with_capacity(half.edges.len());
         for edge in half.edges {
@@ -131,7 +136,7 @@ impl Origins {
                 to.reverse();
                 missing.reverse();
             }
-            let to = answers::join(to, depth, &mut |at| self.place(at, depth + 1))?;
+            let to = answers::join(to, depth, alike, &mut |at| self.place(at, depth + 1))?;
             edges.push(Edge {
                 query: edge.query,
                 to,
@@ -153,6 +158,7 @@ impl Origins {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::equality::Checked;
     use dashu_ratio::RBig;
 
     #[test]
@@ -165,7 +171,14 @@ mod tests {
             (tree.nodes[0].mass, tree.missing) = (half(runs), half(missing));
             tree
         };
-        let found = |runs: [[i64; 2]; 2]| join(runs.map(tree), &Memory::new(u64::MAX)).err();
+        let found = |runs: [[i64; 2]; 2]| {
+            join(
+                runs.map(tree),
+                Alike::by::<Checked>(),
+                &Memory::new(u64::MAX),
+            )
+            .err()
+        };
         let lost = |input, halves: i64| {
             let sum = RBig::from_parts(halves.into(), 2u8.into());
             Some(AuditError::Lost { input, sum })

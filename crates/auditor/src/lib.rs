@@ -54,8 +54,13 @@
 //!   ([`Audit::reruns`]; the same ones again and again if there are few) are made again and compared to their last answer:
 //!   what changes a run with probability p stays hidden with probability `(1 − p)^512`.
 //! - What is offered is a function of the history. It is asked for twice and compared, and compared between the inputs.
-//! - Answers are what they compare as. Two that are not equal, but whose order does not tell them apart, are an error.
-//! - Timing is not covered.
+//! - Equal answers are one answer. For integers, texts, tuples and the like
+//!   ([`Canonical`](queryable::Canonical)) this is checked: equal answers with different
+//!   capacities, or at different addresses if they are static, are an error. For other types it is
+//!   an assumption, made by [`Audit::trusting_equality`] or [`Attested`](queryable::Attested), and
+//!   the verdict states it. Answers that are not equal, but whose order does not distinguish them,
+//!   are an error.
+//! - Timing is not covered, nor are the other channels that `docs/theorems.md` lists.
 //!
 //! Papers are cited by keys such as \[HST+23\]; `docs/references.md` in the repository lists them all.
 //!
@@ -72,6 +77,7 @@ mod claims;
 mod concurrent;
 mod coverage;
 mod decisions;
+mod equality;
 mod error;
 mod ever;
 mod explore;
@@ -102,6 +108,7 @@ pub use audit::{Audit, audit};
 pub use claims::{Claim, Finding, Verdict};
 pub use concurrent::{DEFAULT_TURNS, Part};
 pub use coverage::{Coverage, Merged};
+pub use equality::{Checked, Equality, Trusted};
 pub use error::AuditError;
 pub use ever::Tail;
 pub use factor::{Enclosure, Factor};

@@ -14,6 +14,7 @@ use crate::{
     attack::Attack,
     audit::Audit,
     claims::{Claim, Verdict},
+    equality::{Checked, Equality, Trusted},
     error::AuditError,
     report::Report,
     system::{History, Input, System, contained, player},
@@ -87,18 +88,18 @@ pub fn audit_measurement_at<S: Space, M: Measure, A>(
 
 /// An audit of a measurement, to be made: [`answer`](Self::answer) for one that answers once, [`asking`](Self::asking) for
 /// one that answers with a queryable, [`playing`](Self::playing) for everything else.
-pub struct MeasurementAudit<S: Space, M: Measure, A> {
+pub struct MeasurementAudit<S: Space, M: Measure, A, E = Checked> {
     measurement: Measurement<S, M, A>,
     d_in: S::Distance,
     data: [Arc<S::Data>; 2],
-    audit: Audit<()>,
+    audit: Audit<(), E>,
 }
 
 /// What the audit of a measurement in the measure `M` gives, played as the system `P`.
 pub type AuditedAs<M, P> =
     Result<Audited<<M as Measure>::Loss, <P as System>::Query, <P as System>::Answer>, AuditError>;
 
-impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
+impl<S: Space, M: Measure, A: 'static, E> MeasurementAudit<S, M, A, E> {
     /// Cuts all noise to what is at most `radius` from zero: see [`Audit::enumerating`].
     pub fn enumerating(self, radius: u32) -> Self {
         self.with(|audit| audit.enumerating(radius))
@@ -117,9 +118,21 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
     /// assert_eq!(audit.answer().unwrap_err(), AuditError::TooManyRuns { limit: 1 });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with(mut self, set: impl FnOnce(Audit<()>) -> Audit<()>) -> Self {
-        self.audit = set(self.audit);
-        self
+    pub fn with<F>(
+        self,
+        set: impl FnOnce(Audit<(), E>) -> Audit<(), F>,
+    ) -> MeasurementAudit<S, M, A, F> {
+        MeasurementAudit {
+            measurement: self.measurement,
+            d_in: self.d_in,
+            data: self.data,
+            audit: set(self.audit),
+        }
+    }
+
+    /// Assumes that equal answers are indistinguishable: see [`Audit::trusting_equality`].
+    pub fn trusting_equality(self) -> MeasurementAudit<S, M, A, Trusted> {
+        self.with(Audit::trusting_equality)
     }
 
     /// Audits the answer. One that has no order (a float) is post-processed first: `m.postprocess(f64::to_bits)`.
@@ -129,9 +142,14 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
     pub fn answer(&self) -> Result<Audited<M::Loss, (), A>, AuditError>
     where
         A: Clone + Ord + Send,
+        E: Equality<A>,
         M::Loss: Claim<(), A>,
     {
-        let once = |answer: A| player(move |()| Ok(answer.clone()));
+        // The answer itself: a copy of it may have another capacity.
+        let once = |answer: A| {
+            let mut answer = Some(answer);
+            player(move |()| answer.take().ok_or(AskError::Halted))
+        };
         // The second round is offered nothing, so no history is cut off.
         let offer = |history: &[_]| vec![(); 1 - history.len()];
         self.playing(2, offer, once)
@@ -152,6 +170,7 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
     ) -> AuditedAs<M, P>
     where
         P: System<Query: Clone + PartialEq + Send, Answer: Clone + Ord + Send>,
+        E: Equality<P::Answer>,
         O: Fn(&History<P>) -> Vec<P::Query> + Sync,
         M::Loss: Claim<P::Query, P::Answer>,
     {
@@ -209,8 +228,9 @@ impl<S: Space, M: Measure, A: 'static> MeasurementAudit<S, M, A> {
     }
 }
 
-impl<S, M, Q, A> MeasurementAudit<S, M, Queryable<Q, A>>
+impl<S, M, Q, A, E> MeasurementAudit<S, M, Queryable<Q, A>, E>
 where
+    E: Equality<A>,
     S: Space,
     M: Measure<Loss: Claim<Q, A>>,
     Q: Clone + PartialEq + Send + 'static,

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use dashu_ratio::RBig;
 
 use crate::{
+    equality::Alike,
     error::AuditError,
     explore::Heard,
     graph::{Edge, Graph, Node},
@@ -40,9 +41,17 @@ struct Own<Q, A> {
 
 struct OwnNode<Q, A> {
     depth: usize,
-    edges: Vec<(Q, BTreeMap<Heard<A>, usize>)>,
+    edges: Vec<(Q, BTreeMap<Heard<A>, Known>)>,
     /// The probability of this history under each input, when the part is alone.
     law: [RBig; 2],
+}
+
+/// An answer that was seen before.
+struct Known {
+    /// Where it leads.
+    to: usize,
+    /// What can be read from it apart from its value.
+    layout: Vec<usize>,
 }
 
 impl<Q: Clone + PartialEq, A: Clone + Ord> Own<Q, A> {
@@ -60,6 +69,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Own<Q, A> {
         number: usize,
         query: &Q,
         answer: &Heard<A>,
+        alike: Alike<A>,
     ) -> Result<usize, AuditError> {
         let nodes = &mut self.nodes;
         let depth = nodes[here].depth;
@@ -72,12 +82,21 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Own<Q, A> {
             _ => return Err(AuditError::OffersChanged { round: depth }),
         }
         match edges[number].1.get_key_value(answer) {
-            Some((known, next)) if known == answer => return Ok(*next),
-            Some(_) => return Err(AuditError::CoarseOrder { round: depth }),
+            Some((known, _)) if known != answer => {
+                return Err(AuditError::CoarseOrder { round: depth });
+            }
+            Some((_, known)) if known.layout != alike.layout(answer) => {
+                return Err(AuditError::UnequalInMemory { round: depth });
+            }
+            Some((_, known)) => return Ok(known.to),
             None => {}
         }
         let new = nodes.len();
-        nodes[here].edges[number].1.insert(answer.clone(), new);
+        let known = Known {
+            to: new,
+            layout: alike.layout(answer),
+        };
+        nodes[here].edges[number].1.insert(answer.clone(), known);
         nodes.push(OwnNode::new(depth + 1));
         Ok(new)
     }
@@ -117,12 +136,14 @@ fn owned<Q, A>(
 /// interleavings, merged.
 pub(crate) struct Merger<Q, A> {
     own: Vec<Own<Q, A>>,
+    alike: Alike<A>,
 }
 
 impl<Q: Clone + PartialEq, A: Clone + Ord> Merger<Q, A> {
-    pub(crate) fn new(parts: usize) -> Self {
+    pub(crate) fn new(parts: usize, alike: Alike<A>) -> Self {
         Self {
             own: (0..parts).map(|_| Own::new()).collect(),
+            alike,
         }
     }
 
@@ -147,6 +168,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Merger<Q, A> {
         let mut walk = Walk {
             ordered,
             own: self.own,
+            alike: self.alike,
             leaves: vec![],
         };
         walk.visit(0, &mut vec![0; parts], None)?;
@@ -164,7 +186,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Merger<Q, A> {
         self.own[part].nodes[here].law = [0, 1].map(|input| graph.masses.of(node, input));
         for (_, number, edge) in owned(&graph.nodes[node]).filter(|(owner, ..)| *owner == part) {
             for (answer, child) in &edge.to {
-                let next = self.own[part].step(here, number, &edge.query.1, answer)?;
+                let next = self.own[part].step(here, number, &edge.query.1, answer, self.alike)?;
                 self.learn(graph, part, *child, next)?;
             }
         }
@@ -189,7 +211,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Merger<Q, A> {
         for (part, number, edge) in owned(&pair.graph.nodes[node]) {
             let here = at[part];
             for (answer, child) in &edge.to {
-                at[part] = self.own[part].step(here, number, &edge.query.1, answer)?;
+                at[part] = self.own[part].step(here, number, &edge.query.1, answer, self.alike)?;
                 self.check_pair(pair, *child, at, part)?;
             }
             at[part] = here;
@@ -201,6 +223,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Merger<Q, A> {
 struct Walk<'a, Q, A> {
     ordered: &'a Graph<Q, A>,
     own: Vec<Own<Q, A>>,
+    alike: Alike<A>,
     /// The parts' complete histories together, and the node of the ordered graph.
     leaves: Vec<(Vec<usize>, usize)>,
 }
@@ -234,7 +257,7 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Walk<'_, Q, A> {
         }
         for (number, edge) in ordered.nodes[node].edges.iter().enumerate() {
             for (answer, child) in &edge.to {
-                at[part] = self.own[part].step(here, number, &edge.query, answer)?;
+                at[part] = self.own[part].step(here, number, &edge.query, answer, self.alike)?;
                 self.visit(*child, at, Some(start))?;
             }
         }
@@ -316,8 +339,8 @@ impl<Q: Clone + PartialEq, A: Clone + Ord> Walk<'_, Q, A> {
         for (part, own) in self.own.iter().enumerate() {
             let here = at / weights[part] % sizes[part];
             for (query, answers) in &own.nodes[here].edges {
-                let to = |(answer, child): (&Heard<A>, &usize)| {
-                    (answer.clone(), at + (child - here) * weights[part])
+                let to = |(answer, known): (&Heard<A>, &Known)| {
+                    (answer.clone(), at + (known.to - here) * weights[part])
                 };
                 edges.push(Edge {
                     query: query.clone(),

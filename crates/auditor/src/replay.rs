@@ -8,6 +8,7 @@ use queryable::{Exchange, Root};
 use crate::{
     concurrent::{DEFAULT_TURNS, Offers, Part, in_any_order, in_few_turns, in_order},
     coverage::{Coverage, Merged},
+    equality::Alike,
     error::AuditError,
     explore::{Next, Offer, Tree, explore},
     graph::Graph,
@@ -54,6 +55,7 @@ impl Settings {
         build: &Build<'_, Q, A>,
         depth: usize,
         offer: &Offers<'_, Q, A>,
+        alike: Alike<A>,
     ) -> Result<Report<Q, A>, AuditError>
     where
         Q: Clone + PartialEq + Send,
@@ -70,8 +72,14 @@ impl Settings {
             }
         };
         let memory = Memory::new(self.limits.memory);
-        let all = self.replay(build, &offer, &memory, &progress)?;
-        let coverage = Coverage::new(all.graph.outline(), all.cut_off, all.reruns, None);
+        let all = self.replay(build, &offer, alike, &memory, &progress)?;
+        let coverage = Coverage::new(
+            all.graph.outline(),
+            all.cut_off,
+            all.reruns,
+            alike.assumed,
+            None,
+        );
         Ok(Report::new(all.graph, all.runs, coverage, &progress))
     }
 
@@ -80,6 +88,7 @@ impl Settings {
         &self,
         build: &Build<'_, Q, A>,
         parts: &[Part<Q, A>],
+        alike: Alike<A>,
     ) -> Result<Report<Q, A>, AuditError>
     where
         Q: Clone + PartialEq + Send,
@@ -96,15 +105,21 @@ impl Settings {
         // The histories of one part have one order.
         if !self.merge || parts.len() < 2 {
             let offer = |history: &[_]| in_any_order(parts, history);
-            let all = self.replay(&of_parts, &offer, &memory, &progress)?;
+            let all = self.replay(&of_parts, &offer, alike, &memory, &progress)?;
             let graph = all.graph.map_queries(|(_, query)| query);
-            let coverage = Coverage::new(graph.outline(), all.cut_off, all.reruns, None);
+            let coverage = Coverage::new(
+                graph.outline(),
+                all.cut_off,
+                all.reruns,
+                alike.assumed,
+                None,
+            );
             return Ok(Report::new(graph, all.runs, coverage, &progress));
         }
         let offer = |history: &[_]| in_order(parts, history);
-        let ordered = self.replay(build, &offer, &memory, &progress)?;
+        let ordered = self.replay(build, &offer, alike, &memory, &progress)?;
         let (mut runs, mut reruns) = (ordered.runs, ordered.reruns);
-        let mut merger = Merger::new(parts.len());
+        let mut merger = Merger::new(parts.len(), alike);
         for (a, b) in (0..parts.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
             let offer = |history: &[_]| in_few_turns(parts, [a, b], self.turns, history);
             let before = memory.used();
@@ -113,7 +128,7 @@ impl Settings {
                 runs: more,
                 reruns: fewest,
                 ..
-            } = self.replay(&of_parts, &offer, &memory, &progress)?;
+            } = self.replay(&of_parts, &offer, alike, &memory, &progress)?;
             (runs, reruns) = (runs + more, reruns.min(fewest));
             let parts = [a, b];
             merger.pair(&Pair { parts, graph })?;
@@ -124,7 +139,13 @@ impl Settings {
             parts: parts.len(),
             turns: self.turns,
         };
-        let coverage = Coverage::new(graph.outline(), ordered.cut_off, reruns, Some(merged));
+        let coverage = Coverage::new(
+            graph.outline(),
+            ordered.cut_off,
+            reruns,
+            alike.assumed,
+            Some(merged),
+        );
         Ok(Report::new(graph, runs, coverage, &progress))
     }
 
@@ -133,6 +154,7 @@ impl Settings {
         &self,
         build: &Build<'_, Q, A>,
         offer: &Next<'_, Q, A>,
+        alike: Alike<A>,
         memory: &Memory,
         progress: &Progress,
     ) -> Result<Replayed<Q, A>, AuditError>
@@ -140,7 +162,7 @@ impl Settings {
         Q: Clone + PartialEq + Send,
         A: Clone + Ord + Send,
     {
-        let run = |input| explore(build, offer, input, &self.limits, memory, progress);
+        let run = |input| explore(build, offer, alike, input, &self.limits, memory, progress);
         let [zero, one] = match self.threads {
             1 => [run(Input::Zero)?, run(Input::One)?],
             _ => {
@@ -156,7 +178,7 @@ impl Settings {
             runs: zero.runs + one.runs,
             reruns: zero.reruns.min(one.reruns),
             cut_off: zero.cut_off || one.cut_off,
-            graph: join([zero, one], memory)?,
+            graph: join([zero, one], alike, memory)?,
         })
     }
 }

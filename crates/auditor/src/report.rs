@@ -154,8 +154,9 @@ impl<Q, A> Report<Q, A> {
         best_attack(&self.graph, factor, direction)
     }
 
-    /// Whether another system gives every adversary exactly the same view: the same histories with the same
-    /// probabilities, under both inputs. Both audits must have been offered the same queries.
+    /// Whether another system gives every adversary exactly the same view: the same histories with
+    /// the same probabilities, under both inputs. Both audits must have been offered the same
+    /// queries. Answers of the two systems are compared by `==`, whatever their capacities.
     pub fn same_views(&self, other: &Report<Q, A>) -> bool
     where
         Q: PartialEq,

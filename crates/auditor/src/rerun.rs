@@ -8,7 +8,9 @@ use queryable::{
 
 use crate::{
     decisions::end,
+    equality::Alike,
     error::AuditError,
+    explore::Node,
     limits::{Limits, Meter},
     system::{Build, Input, Seat},
     weigh,
@@ -34,7 +36,7 @@ pub(crate) struct Reruns<Q, A> {
     count: usize,
 }
 
-impl<Q: Clone, A: Clone + PartialEq> Reruns<Q, A> {
+impl<Q: Clone + PartialEq, A: Clone + Ord> Reruns<Q, A> {
     pub(crate) fn new(count: usize) -> Self {
         Self {
             paths: Vec::new(),
@@ -77,13 +79,16 @@ impl<Q: Clone, A: Clone + PartialEq> Reruns<Q, A> {
         Ok(())
     }
 
-    /// Makes the runs again, the last one first: so the distance to the first time takes many values, and something that
-    /// changes periodically cannot fit them all. Says how many were made.
+    /// Makes the runs again, the last one first: so the distance to the first time takes many
+    /// values, and something that changes periodically cannot fit them all. `nodes` are those of
+    /// the tree with these runs. Says how many were made.
     pub(crate) fn compare(
         &self,
         build: &Build<'_, Q, A>,
         input: Input,
         limits: &Limits,
+        nodes: &[Node<Q, A>],
+        alike: Alike<A>,
         meter: &mut Meter<'_>,
     ) -> Result<usize, AuditError> {
         if self.paths.is_empty() {
@@ -92,7 +97,7 @@ impl<Q: Clone, A: Clone + PartialEq> Reruns<Q, A> {
         let last = self.paths.len() - 1;
         for number in 0..self.count {
             let path = &self.paths[last - number % self.paths.len()];
-            rerun(path, build, input, limits)?;
+            rerun(path, build, input, limits, nodes, alike)?;
         }
         for path in &self.paths {
             meter.give_back(path.weight());
@@ -101,18 +106,25 @@ impl<Q: Clone, A: Clone + PartialEq> Reruns<Q, A> {
     }
 }
 
-fn rerun<Q: Clone, A: PartialEq>(
+fn rerun<Q: Clone + PartialEq, A: Ord>(
     path: &Path<Q, A>,
     build: &Build<'_, Q, A>,
     input: Input,
     limits: &Limits,
+    nodes: &[Node<Q, A>],
+    alike: Alike<A>,
 ) -> Result<(), AuditError> {
     let mut script = limits.applied(Script::replay(path.branches.clone()));
     let mut seat = Seat::take(build, input, &Root::scripted(&script));
+    let mut node = Some(&nodes[0]);
     for (round, Exchange { query, answer }) in path.history.iter().enumerate() {
-        if seat.ask(query.clone()) != *answer {
+        let again = seat.ask(query.clone());
+        if again != *answer {
             return Err(AuditError::HiddenRandomness { round });
         }
+        let edge = node.and_then(|node| node.edges.iter().find(|edge| edge.query == *query));
+        let child = edge.map(|edge| edge.to.get(&again, round, alike));
+        node = child.transpose()?.flatten().map(|child| &nodes[child]);
     }
     seat.leave()?;
     if end(&mut script)?.len() != path.branches.len() {

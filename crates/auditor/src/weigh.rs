@@ -83,6 +83,7 @@ pub(crate) fn add(
 mod tests {
     use super::*;
     use crate::{
+        equality::{Alike, Checked},
         explore::{Offer, Tree, explore},
         limits::{Limits, Memory},
         progress::Progress,
@@ -154,7 +155,17 @@ mod tests {
         };
         let memory = Memory::new(limits.memory);
         let progress = Progress::new("runs");
-        let tree = explore(&build, &offer, Input::Zero, &limits, &memory, &progress).unwrap();
+        let alike = Alike::by::<Checked>();
+        let tree = explore(
+            &build,
+            &offer,
+            alike,
+            Input::Zero,
+            &limits,
+            &memory,
+            &progress,
+        )
+        .unwrap();
         (tree, memory.used() as usize)
     }
 

@@ -114,14 +114,20 @@ fn an_order_that_is_coarser_than_equality_is_found() {
     let by_input = |input: Input, root: &Root| {
         root.spawn(machine(move |(), _| Ok(Lazy(0, input == Input::One))))
     };
-    let found = audit(by_input).asking(1, always(vec![()])).err();
+    let found = audit(by_input)
+        .trusting_equality()
+        .asking(1, always(vec![()]))
+        .err();
     assert_eq!(found, Some(AuditError::CoarseOrder { round: 0 }));
     let by_coin = |_: Input, root: &Root| {
         root.spawn(machine(move |(), scope: &mut Scope<'_>| {
             Ok(Lazy(0, scope.draw(&Bit::fair())?))
         }))
     };
-    let found = audit(by_coin).asking(1, always(vec![()])).err();
+    let found = audit(by_coin)
+        .trusting_equality()
+        .asking(1, always(vec![()]))
+        .err();
     assert_eq!(found, Some(AuditError::CoarseOrder { round: 0 }));
 }
 

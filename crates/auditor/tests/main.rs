@@ -8,6 +8,7 @@ mod claims;
 mod closed_forms;
 mod composition;
 mod continual;
+mod equal_answers;
 mod exact;
 mod guards;
 mod limits;

@@ -211,7 +211,8 @@ fn a_compositor_with_fixed_losses() {
         let compositor = compositor.measurement().unwrap();
         let response = response(truth);
         // Three are asked for, where there are two slots.
-        let three = audit_measurement(&compositor, vec![], vec![1]).playing(
+        let audit = audit_measurement(&compositor, vec![], vec![1]).trusting_equality();
+        let three = audit.playing(
             3,
             |_| vec![()],
             |composition| {

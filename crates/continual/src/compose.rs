@@ -4,8 +4,9 @@
 use std::{fmt, sync::Arc};
 
 use queryable::{
-    AskError, DEFAULT_MESSAGES, Fixed, Machine, Scope,
+    AskError, Canonical, DEFAULT_MESSAGES, Fixed, Machine, Scope,
     compose::{ConComp, Routed, Unparsable},
+    internal::Sealed,
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,23 @@ pub enum Outcome<A> {
     Created(usize),
     /// What the mechanism answered.
     Answer(A),
+}
+
+impl<A: Canonical> Sealed for Outcome<A> {}
+impl<A: Canonical> Canonical for Outcome<A> {
+    type Rebuilt = Outcome<A::Rebuilt>;
+    const ATTESTED: bool = A::ATTESTED;
+    fn rebuild(&self) -> Self::Rebuilt {
+        match self {
+            Self::Created(number) => Outcome::Created(*number),
+            Self::Answer(answer) => Outcome::Answer(answer.rebuild()),
+        }
+    }
+    fn layout(&self, layout: &mut Vec<usize>) {
+        if let Self::Answer(answer) = self {
+            answer.layout(layout);
+        }
+    }
 }
 
 /// What may be created, by name.

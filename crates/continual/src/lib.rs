@@ -7,7 +7,8 @@
 //!   allowed, and what it costs: [`FixedParameters`], [`PureParallel`], [`ConsistentParallel`], [`ApproximateParallel`].
 //! - **Production** ([`live`]): one real stream, a writer, a reader, bounds on what a unit contributes, and parts that come
 //!   and go.
-//! - **Mechanisms built from mechanisms** ([`composite`]): tainted values, whose privacy the type checker looks after.
+//! - **Mechanisms built from mechanisms** ([`composite`]): tainted values, whose flow the type
+//!   checker restricts.
 //! - **Accounts** ([`streams`]): continual mechanisms as measurements, for odometers and filters, and data sets that arrive
 //!   later.
 //! - **Local protocols** ([`local`]): users who keep their data and answer a server.

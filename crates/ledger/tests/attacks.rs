@@ -8,6 +8,7 @@ use ledger::{Embedded, Ledger, LedgerError};
 use measures::{Basic, PrivacyMap, PureDp};
 use odometer::journal::{DurableKey, JournalError, Key};
 use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, Session, Transformation};
+use odometry::queryable::Attested;
 
 type Pure = Session<Records<i64>, Basic<PureDp>>;
 
@@ -68,7 +69,7 @@ fn another_transformation_under_an_open_name_is_not_charged_as_the_first() {
 }
 
 /// A key of one's own, such as a value that an analyst has sent.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Deep(usize);
 
 impl DurableKey for Deep {
@@ -83,8 +84,11 @@ fn whatever_is_written_can_be_read_again() {
         let disk = Disk::default();
         let ledger = Ledger::on(Box::new(begun(&disk)), None).unwrap();
         let all = open(&ledger);
-        let parts = all.link("parts").partition(1, |_: &i64| Deep(0)).unwrap();
-        let part = parts.part(Deep(depth));
+        let parts = all
+            .link("parts")
+            .partition(1, |_: &i64| Attested(Deep(0)))
+            .unwrap();
+        let part = parts.part(Attested(Deep(depth)));
         if let Ok(part) = &part {
             part.launch(&query()).unwrap();
         } else {

@@ -112,6 +112,7 @@ pub struct Question {
     threshold: u32,
 }
 
+// Copies share the list. The pointer is private, and no code reads its count.
 impl Fixed for Question {}
 
 /// The private core decomposition.

@@ -34,6 +34,8 @@ pub struct Decimal {
     pub digits: u32,
 }
 
+queryable::canonical_copies!(Decimal);
+
 impl Grid {
     /// The grid with this many digits after the point, at most 15.
     ///

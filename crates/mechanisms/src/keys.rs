@@ -2,6 +2,10 @@
 //!
 //! A key that occurs once must not show by occurring. So a key is shown with a probability that is small where its count is
 //! small: that probability, at a count of one, is the δ, exactly.
+//!
+//! Keys are [`Canonical`], so that equal keys of different records are one key; and what is shown
+//! is rebuilt, so that a record cannot show by the capacity or the address of its key. For keys of
+//! another type the caller vouches with [`Attested`](queryable::Attested).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +17,10 @@ use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{ApproxDp, CountsRecords, EpsilonDelta, PrivacyMap};
 use odometer::{Collection, Measurement, OfRecords};
-use queryable::coins::{Bit, Probability};
+use queryable::{
+    Canonical,
+    coins::{Bit, Probability},
+};
 
 use crate::{
     error::BuildError,
@@ -32,8 +39,11 @@ pub trait KeyNoise: Noise {
     fn tail(&self, at_least: u64) -> Exact;
 }
 
-/// A measurement of the counts of keys, by key.
-pub type KeyCounts<S, K> = Measurement<S, ApproxDp, BTreeMap<K, i64>>;
+/// A measurement of the counts of keys, by key. Keys are rebuilt: `&'static str` as `String`.
+pub type KeyCounts<S, K> = Measurement<S, ApproxDp, BTreeMap<<K as Canonical>::Rebuilt, i64>>;
+
+/// A measurement of the keys that may be shown. Keys are rebuilt: `&'static str` as `String`.
+pub type ChosenKeys<S, K> = Measurement<S, ApproxDp, BTreeSet<<K as Canonical>::Rebuilt>>;
 
 /// Digits of a tail.
 const TAIL_BITS: usize = 1200;
@@ -76,7 +86,10 @@ fn by_counts<MI: CountsRecords>(one: EpsilonDelta) -> PrivacyMap<MI, ApproxDp> {
     steps.after_times(if MI::REPLACES { 2 } else { 1 })
 }
 
-fn counted<C: Collection, K: Ord>(records: &C, key: impl Fn(&C::Record) -> K) -> BTreeMap<K, i128> {
+fn counted<C: Collection, K: Canonical>(
+    records: &C,
+    key: impl Fn(&C::Record) -> K,
+) -> BTreeMap<K, i128> {
     let mut counts = BTreeMap::new();
     records.each(&mut |record| *counts.entry(key(record)).or_insert(0) += 1);
     counts
@@ -96,7 +109,7 @@ fn counted<C: Collection, K: Ord>(records: &C, key: impl Fn(&C::Record) -> K) ->
 /// let counts = histogram_of_keys_spending(words, epsilon("1"), "1e-6", |word| *word)?;
 /// assert!(counts.map().loss(&1)?.delta() <= &"1e-6".parse()?);
 /// let shown = counts.invoke([vec!["often"; 1000], vec!["once"]].concat())?;
-/// assert!(shown.contains_key("often"));
+/// assert!(shown.contains_key("often")); // a `String`
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -111,7 +124,7 @@ pub fn histogram_of_keys<S, N, K>(
 where
     S: OfRecords,
     N: KeyNoise,
-    K: Ord + 'static,
+    K: Canonical,
 {
     let above_one = u64::try_from(threshold)
         .ok()
@@ -131,7 +144,7 @@ where
             for (key, count) in counted(&**data, &key) {
                 let count = noisy(count, &drawn, scope)?;
                 if count >= threshold {
-                    shown.insert(key, count);
+                    shown.insert(key.rebuild(), count);
                 }
             }
             Ok(shown)
@@ -156,7 +169,7 @@ pub fn histogram_of_keys_spending<S, L, K>(
 where
     S: OfRecords,
     L: crate::spend::Spend<Noise: KeyNoise>,
-    K: Ord + 'static,
+    K: Canonical,
 {
     let delta = parameter::delta(delta)?;
     let noise = loss.noise_for(&Change::one(&Exact::ONE))?;
@@ -252,10 +265,10 @@ pub fn choose_keys<S, K>(
     epsilon: impl Parameter,
     delta: impl Parameter,
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,
-) -> Result<Measurement<S, ApproxDp, BTreeSet<K>>, BuildError>
+) -> Result<ChosenKeys<S, K>, BuildError>
 where
     S: OfRecords,
-    K: Ord + 'static,
+    K: Canonical,
 {
     let (epsilon, delta) = (parameter::loss("ε", epsilon)?, parameter::delta(delta)?);
     let chances = Chances::new(&epsilon, &delta)?;
@@ -268,7 +281,7 @@ where
             let mut shown = BTreeSet::new();
             for (key, count) in counted(&**data, &key) {
                 if scope.draw(&Bit::new(chances.of(count)))? {
-                    shown.insert(key);
+                    shown.insert(key.rebuild());
                 }
             }
             Ok(shown)

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use exact::{Exact, Round};
 use measures::{ApproxDp, EpsilonDelta, PrivacyMap};
 use odometer::{Connected, Measurement, Space};
-use queryable::{AskError, Scope, coins::Bit};
+use queryable::{AskError, Canonical, Scope, coins::Bit};
 
 use crate::{
     error::BuildError,
@@ -166,8 +166,11 @@ where
 
 /// A value of any kind, as it is, if it is found to be the same for all data nearby; otherwise nothing (\[DR14\] §7.2).
 ///
-/// `distance` is as in a [`Proposal`]: it changes by at most one over a unit of distance, and is zero for any two data one unit apart whose values are
-/// not equal. Neither function may depend on the order of the records. *Loss* for one unit: (ε, δ), exactly as given.
+/// `distance` is as in a [`Proposal`]: it changes by at most one over a unit of distance, and is
+/// zero for any two data one unit apart whose values are not equal. Neither function may depend on
+/// the order of the records. *Loss* for one unit: (ε, δ), exactly as given. The value is
+/// [`Canonical`] and is rebuilt before it is released, so that equal values of different data are
+/// indistinguishable.
 ///
 /// ```
 /// use odometry::mechanisms::propose::release_if_stable;
@@ -194,10 +197,10 @@ pub fn release_if_stable<S, A, F, D>(
     delta: impl Parameter,
     value: F,
     distance: D,
-) -> Result<IfStable<S, A>, BuildError>
+) -> Result<IfStable<S, A::Rebuilt>, BuildError>
 where
     S: Connected,
-    A: 'static,
+    A: Canonical,
     F: Fn(&S::Data) -> A + Send + Sync + 'static,
     D: Fn(&S::Data) -> u64 + Send + Sync + 'static,
 {
@@ -209,7 +212,8 @@ where
         space,
         map,
         move |data: &Arc<S::Data>, scope| {
-            Ok::<_, AskError>(tested.passes(distance(data), scope)?.then(|| value(data)))
+            let passes = tested.passes(distance(data), scope)?;
+            Ok::<_, AskError>(passes.then(|| value(data).rebuild()))
         },
     );
     Ok(test.describe(measurement))

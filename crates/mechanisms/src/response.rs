@@ -38,6 +38,8 @@ pub enum Told {
     Bit(bool),
 }
 
+queryable::canonical_copies!(Response Told);
+
 /// A measurement of one bit, any two values of which are neighbours.
 pub type OfBit<M, A> = Measurement<Any<bool, Neighbours>, M, A>;
 

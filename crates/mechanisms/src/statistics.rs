@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use exact::Exact;
 use measures::{CountsRecords, Measure, PureDp, Zcdp};
 use odometer::{Collection as _, Measurement, OfRecords, Space};
-use queryable::Scope;
+use queryable::{Canonical, Scope};
 
 pub use crate::moments::{
     mean, mean_on_grid, mean_spending, variance, variance_on_grid, variance_spending,
@@ -242,12 +242,13 @@ where
 
 /// How many different keys occur, with the least noise that costs this at distance 1.
 ///
-/// A record that comes, goes or is replaced changes the number by one at the most. The author vouches that `key` looks at nothing
-/// but its record and does not panic.
+/// A record that comes, goes or is replaced changes the number by one at most. The author vouches
+/// that `key` looks at nothing but its record and does not panic. Keys are [`Canonical`], because
+/// the bound is wrong for an order that is not total.
 ///
 /// # Errors
 /// As [`Spend::noise_for`].
-pub fn count_distinct_spending<S, L, K: Ord>(
+pub fn count_distinct_spending<S, L, K: Canonical>(
     space: S,
     loss: L,
     key: impl Fn(&S::Record) -> K + Send + Sync + 'static,

@@ -77,6 +77,8 @@ pub struct Estimate {
     pub measured: bool,
 }
 
+queryable::canonical_copies!(Estimate);
+
 /// The parameters of private multiplicative weights.
 ///
 /// ```

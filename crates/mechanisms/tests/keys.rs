@@ -131,3 +131,38 @@ fn the_best_choice_shows_more_keys() {
         );
     }
 }
+
+/// The static string that is cut into keys.
+const TEXT: &str = "aa";
+
+#[test]
+fn equal_keys_are_shown_alike() {
+    // A record's key is "x" with as much spare room, or one of two equal pieces of a static string.
+    // The first record differs.
+    let roomy = |room: &usize| {
+        let mut key = String::with_capacity(*room);
+        key.push('x');
+        key
+    };
+    let piece = |at: &usize| &TEXT[*at % 2..=*at % 2];
+    let space = Records::<usize>::new;
+    let tables = histogram_of_keys_spending(space(), epsilon("1"), "1e-9", roomy).unwrap();
+    let lists = choose_keys(space(), "1", "1e-9", move |room| vec![roomy(room)]).unwrap();
+    let texts = choose_keys(space(), "1", "1e-9", piece).unwrap();
+    let data = |first: usize| [vec![first], vec![0; 1000]].concat();
+    let seen = |first: usize| {
+        let table = tables.invoke(data(first)).unwrap();
+        let list = lists.invoke(data(first)).unwrap();
+        let text = texts.invoke(data(first)).unwrap();
+        let text: &str = text.first().unwrap();
+        (
+            table.keys().map(String::capacity).collect::<Vec<_>>(),
+            list.iter()
+                .map(|keys| keys[0].capacity())
+                .collect::<Vec<_>>(),
+            TEXT.as_bytes().as_ptr_range().contains(&text.as_ptr()),
+        )
+    };
+    assert_eq!(seen(0), (vec![1], vec![1], false));
+    assert_eq!(seen(1001), seen(0));
+}

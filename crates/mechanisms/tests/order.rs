@@ -36,6 +36,7 @@ use mechanisms::statistics::{
 };
 use mechanisms::weights::{MultiplicativeWeights, Subset};
 use odometer::{Connected, LaunchError, Measurement, Odometer, OfRecords, Records, Session, Space};
+use queryable::Canonical;
 use queryable::{AskError, Queryable, Root};
 
 const PEOPLE: Records<u8> = Records::new();
@@ -78,7 +79,7 @@ impl Checked {
         build: impl Fn(&Root, &Arc<D>) -> Result<P, AskError> + Sync,
     ) where
         D: Send + Sync,
-        P: System<Query: Clone + PartialEq + Send + Sync, Answer: Clone + Ord + Send>,
+        P: System<Query: Clone + PartialEq + Send + Sync, Answer: Canonical>,
     {
         let [first, others @ ..] = lists.map(Arc::new);
         for other in others {
@@ -99,7 +100,7 @@ impl Checked {
     ) where
         S: Space,
         M: Measure,
-        A: Clone + Ord + Send + 'static,
+        A: Canonical + 'static,
     {
         self.system(name, (lists, radius), &[()], |root, data| {
             let (root, data, measurement) = (root.clone(), Arc::clone(data), measurement.clone());
@@ -116,7 +117,7 @@ impl Checked {
         S: Space,
         M: Measure,
         Q: Clone + PartialEq + Send + Sync + 'static,
-        A: Clone + Ord + Send + 'static,
+        A: Canonical + 'static,
     {
         self.system(name, (lists, 2), questions, |root, data| {
             invoked(&measurement, root, data)
@@ -124,7 +125,7 @@ impl Checked {
     }
 
     /// On the people.
-    fn on<M: Measure, A: Clone + Ord + Send + 'static>(
+    fn on<M: Measure, A: Canonical + 'static>(
         &mut self,
         name: &'static str,
         measurement: Measurement<Records<u8>, M, A>,

@@ -7,7 +7,7 @@ use mechanisms::propose::{
     Proposal, propose_test_release, propose_test_release_for_approx, release_if_stable,
 };
 use odometer::{Measurement, Records};
-use queryable::Root;
+use queryable::{Canonical, Root};
 
 type Size = usize;
 
@@ -42,7 +42,7 @@ fn proposal(
 }
 
 /// δ of two sizes at the claimed ε, and at a tenth of it.
-fn deltas<A: Clone + Ord + Send + 'static>(
+fn deltas<A: Canonical>(
     measurement: &Measurement<Records<u8>, ApproxDp, A>,
     sizes: [Size; 2],
 ) -> [(f64, f64); 2] {
@@ -130,4 +130,13 @@ fn what_is_spent_is_what_was_asked() {
         geometric(1, 2, 3),
     );
     assert!(zero.is_err());
+}
+
+#[test]
+fn equal_values_are_released_alike() {
+    // Stable everywhere: the same empty text, with as much room as there are records.
+    let roomy = |data: &Vec<u8>| String::with_capacity(data.len());
+    let released = release_if_stable(Records::new(), "1", "1e-6", roomy, |_| 1000).unwrap();
+    let room = |size| released.invoke(vec![0; size]).unwrap().unwrap().capacity();
+    assert_eq!((room(100), room(101)), (0, 0));
 }

@@ -132,5 +132,5 @@ fn the_compiler_says_what_to_write() {
         );
         wrong += 1;
     }
-    assert_eq!(wrong, 4);
+    assert_eq!(wrong, 5);
 }

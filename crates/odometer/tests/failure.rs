@@ -7,7 +7,7 @@ use crate::common::observed::{Event, Observed, Observer};
 use crate::common::*;
 use measures::{Basic, MapError, PrivacyMap, PureDp, SymmetricDistance};
 use odometer::{LaunchError, Measurement, Odometer, OpenError, Transformation};
-use queryable::AskError;
+use queryable::{AskError, Attested};
 
 fn panicking(per_unit: &str) -> On<PureDp, ()> {
     let map = PrivacyMap::per_record(PureDp, per_unit).unwrap();
@@ -146,22 +146,33 @@ fn a_stability_map_or_a_key_that_panics_is_an_error() {
         }
     }
     impl Eq for Key {}
+    impl Ord for Key {
+        fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+            self.0.cmp(&other.0)
+        }
+    }
+    impl PartialOrd for Key {
+        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+    let key = |number, wild: &Arc<AtomicBool>| Attested(Key(number, Arc::clone(wild)));
     let wild = Arc::new(AtomicBool::new(false));
     let partition = session.partition({
         let wild = Arc::clone(&wild);
-        move |record: &i64| Key(*record, Arc::clone(&wild))
+        move |record: &i64| key(*record, &wild)
     });
     let partition = partition.unwrap();
-    partition.part(Key(1, Arc::clone(&wild))).unwrap();
+    partition.part(key(1, &wild)).unwrap();
     wild.store(true, Ordering::SeqCst);
     assert_eq!(
-        partition.part(Key(1, Arc::clone(&wild))).unwrap_err(),
+        partition.part(key(1, &wild)).unwrap_err(),
         OpenError::Unusable(AskError::Panicked)
     );
     wild.store(false, Ordering::SeqCst);
     // A part might have been lost: none is given out twice under two numbers.
     assert_eq!(
-        partition.part(Key(1, wild)).unwrap_err(),
+        partition.part(key(1, &wild)).unwrap_err(),
         OpenError::Unusable(AskError::Panicked)
     );
 }

@@ -7,6 +7,7 @@ use odometer::journal::{
     OpenedPlace, Opening, Past, Path, Place, Posted, Posting, Record, Relation, Segment,
     Settlement, State, Terms,
 };
+use queryable::Attested;
 
 fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
     Opening {
@@ -234,6 +235,38 @@ fn paths_are_read_as_one_thing_only() {
         .map(|path| Path::new(path.clone()).to_string())
         .collect();
     assert_eq!(texts.len(), paths.len(), "{texts:?}");
+}
+
+/// Every type of keys has forms that its values share with no other value of the type.
+#[test]
+fn every_type_of_keys_has_its_forms() {
+    let forms = [
+        (
+            Key::from(u128::MAX),
+            "(18446744073709551615, 18446744073709551615)",
+        ),
+        (Key::from((1u128 << 64) + 2), "(1, 2)"),
+        (Key::from(u128::from(u64::MAX)), "(0, 18446744073709551615)"),
+        (
+            Key::from(i128::MIN),
+            "-170141183460469231731687303715884105728",
+        ),
+        (Key::from(usize::MAX), "18446744073709551615"),
+        (Key::from(isize::MIN), "-9223372036854775808"),
+        (Key::from(u64::MAX), "18446744073709551615"),
+        (Key::from('"'), r#""\"""#),
+        (Key::from(()), "()"),
+        (Key::from([1u8, 2]), "(1, 2)"),
+        (Key::from(("a".to_owned(),)), r#"("a")"#),
+        (
+            Key::from(("a", true, Some('b'), vec![0u8])),
+            r#"("a", true, ("b"), (0))"#,
+        ),
+        (Key::from(Attested("a")), r#""a""#),
+    ];
+    for (key, form) in forms {
+        assert_eq!(key.to_string(), form);
+    }
 }
 
 /// Somebody who opens one place below another, again and again.

@@ -10,6 +10,7 @@ use measures::{
 };
 use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, Session, Transformation};
 use proptest::prelude::*;
+use queryable::Attested;
 
 #[test]
 fn two_filters_as_parts_cost_more_than_the_worst_part() {
@@ -578,7 +579,7 @@ fn the_list_tells_parts_apart() {
 /// Keys are shown by foreign code: what panics opens no part, and what is long is cut.
 #[test]
 fn a_key_that_cannot_be_shown_opens_no_part() {
-    #[derive(Clone, PartialEq, Eq, Hash)]
+    #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
     struct Key(bool);
     impl std::fmt::Debug for Key {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -587,12 +588,13 @@ fn a_key_that_cannot_be_shown_opens_no_part() {
         }
     }
     let session = Odometer::new(records(), BASIC).open(vec![1, 2, 3]).unwrap();
-    let parts = session.partition(|x| Key(x % 2 == 0)).unwrap();
+    let parts = session.partition(|x| Attested(Key(x % 2 == 0))).unwrap();
     assert!(matches!(
-        parts.part(Key(false)),
+        parts.part(Attested(Key(false))),
         Err(OpenError::Unusable(_))
     ));
-    parts.part(Key(true)).unwrap().launch(&pure("0.1")).unwrap();
+    let part = parts.part(Attested(Key(true))).unwrap();
+    part.launch(&pure("0.1")).unwrap();
     let (what, _) = session.launches().unwrap().remove(0);
     assert!(what.to_string().len() < 100, "{what}");
 }

@@ -1,14 +1,13 @@
 //! What an analyst is told when a queryable does not answer.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why a queryable did not answer.
 ///
-/// An error is part of the analyst's view, like any answer: it is comparable, and whoever writes a machine vouches
-/// that its errors are covered by its privacy map.
+/// An error is part of the analyst's view, like any answer: errors can be compared, and the author
+/// of a machine vouches that its errors are covered by its privacy map. Texts are boxed: equal
+/// errors do not differ in a capacity, or in whether the text is static.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Error)]
 #[non_exhaustive]
 // Whatever a step answers is moved together with room for an error: payloads at odd offsets make that slow.
@@ -16,10 +15,10 @@ use thiserror::Error;
 pub enum AskError {
     /// The machine does not know this query. Its state is as it was.
     #[error("invalid query: {0}")]
-    InvalidQuery(Cow<'static, str>),
+    InvalidQuery(Box<str>),
     /// The machine knows the query and could not answer it.
     #[error("the machine failed: {0}")]
-    Failed(Cow<'static, str>),
+    Failed(Box<str>),
     /// The machine or the analyst ended the conversation.
     #[error("the machine has halted")]
     Halted,
@@ -63,7 +62,7 @@ pub enum AskError {
     },
     /// A scripted draw could not be replayed; the script says why.
     #[error("the script does not fit this run: {0}")]
-    Script(Cow<'static, str>),
+    Script(Box<str>),
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness")]
     NoEntropy,
@@ -77,13 +76,13 @@ pub enum AskError {
 
 impl AskError {
     /// The query makes no sense to the machine.
-    pub fn invalid(why: impl Into<Cow<'static, str>>) -> Self {
+    pub fn invalid(why: impl Into<Box<str>>) -> Self {
         Self::InvalidQuery(why.into())
     }
 
     /// The machine could not answer. The text reaches the analyst: it must not depend on data beyond what the
     /// machine's privacy map covers.
-    pub fn failed(why: impl Into<Cow<'static, str>>) -> Self {
+    pub fn failed(why: impl Into<Box<str>>) -> Self {
         Self::Failed(why.into())
     }
 }

@@ -1,21 +1,26 @@
 //! Queries that cannot change once they are asked.
 
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
     time::Duration,
 };
 
-use crate::{compose::Routed, error::AskError, interaction::Move, postprocess::Side};
+use crate::{
+    canonical::Attested, compose::Routed, error::AskError, interaction::Move, postprocess::Side,
+};
 
 /// Plain data: a value that is the same from when it is asked until the step ends.
 ///
-/// Composition theorems speak of messages. A query that is a channel, an iterator over one, or memory that somebody
-/// else can write into (`Arc<Mutex<…>>`, `&'static AtomicU64`) is not a message: while a step runs it can bring news,
-/// the answer of a machine that was launched later, for one. The message forms ([`compose`](crate::compose), and those of
-/// odometers) take only queries of this trait. It is implemented for values of the standard library that cannot change
-/// behind their owner's back; for a type of one's own, its author says so:
+/// Composition theorems speak of messages. A query is no message if it can bring data into a step
+/// that is already running: a channel, an iterator over one, or memory that other code can write to
+/// (`Arc<Mutex<…>>`, `&'static AtomicU64`). Such a query could bring the answer of a machine that
+/// was launched later. The message forms ([`compose`](crate::compose), and those of odometers) take
+/// only queries of this trait.
+///
+/// It is implemented for values of the standard library that hold their data alone. Shared pointers
+/// (`Arc`, `Rc`, `Weak`) are not included, whatever they point to: each clone writes to a count
+/// that all other clones read. Nor is `Cow`: equal values differ in whether they are borrowed. The
+/// author of another type vouches that neither it nor any of its fields has interior state:
 ///
 /// ```
 /// use odometry::queryable::Fixed;
@@ -29,9 +34,18 @@ use crate::{compose::Routed, error::AskError, interaction::Move, postprocess::Si
 /// let part: BoxedMachine<Later, u32> = Box::new(machine(|later: Later, _| Ok(later.recv().unwrap_or(0))));
 /// ConComp::new(vec![part], Unparsable::Refuse); // error: `Receiver<u32>` is not `Fixed`
 /// ```
+///
+/// ```compile_fail,E0277
+/// use odometry::queryable::{Root, compose::{ConComp, BoxedMachine, Unparsable}, machine};
+/// use std::sync::Arc;
+/// // Reads how many clones the analyst has made since it asked.
+/// let part: BoxedMachine<Arc<()>, usize> = Box::new(machine(|query, _| Ok(Arc::strong_count(&query))));
+/// ConComp::new(vec![part], Unparsable::Refuse); // error: `Arc<()>` is not `Fixed`
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may change after it was asked",
-    note = "a message is plain data; if it is, say so with `impl queryable::Fixed for {Self} {{}}`"
+    note = "a message is plain data, without shared pointers, cells or locks; for a type that has none in any field, write \
+            `impl queryable::Fixed for {Self} {{}}`"
 )]
 pub trait Fixed {}
 
@@ -64,15 +78,13 @@ plain!(
 );
 
 impl<T: Fixed> Fixed for Option<T> {}
+impl<T: Fixed> Fixed for Attested<T> {}
 impl<T: Fixed, E: Fixed> Fixed for Result<T, E> {}
 impl<T: Fixed> Fixed for [T] {}
 impl Fixed for str {}
 impl<T: Fixed, const N: usize> Fixed for [T; N] {}
 impl<T: Fixed> Fixed for Vec<T> {}
 impl<T: Fixed + ?Sized> Fixed for Box<T> {}
-/// Shared, and nobody can write into it.
-impl<T: Fixed + ?Sized> Fixed for Arc<T> {}
-impl<T: Fixed + ToOwned<Owned: Fixed> + ?Sized> Fixed for Cow<'_, T> {}
 impl<K: Fixed, V: Fixed> Fixed for BTreeMap<K, V> {}
 impl<T: Fixed> Fixed for BTreeSet<T> {}
 impl<A: Fixed> Fixed for (A,) {}

@@ -42,13 +42,23 @@
 //!   machines that are harmless alone, and leak together. The check is made on the thread that runs the step; a step
 //!   that starts threads of its own must keep to the rule by itself.
 //! - A query is fixed when it is asked ([`Fixed`]): what a step hears while it runs is nobody's message.
-//! - Timing and memory use are not hidden.
+//! - Equal messages are one message. Types whose equal values are indistinguishable are
+//!   [`Canonical`].
+//! - Timing and memory use are not hidden: `docs/theorems.md` lists the channels that are outside
+//!   of every claim.
 //!
 //! Papers are cited by keys such as \[HST+23\]; `docs/references.md` in the repository lists them all.
 
 pub mod coins;
 pub mod compose;
 
+/// For sibling crates only.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::canonical::Sealed;
+}
+
+mod canonical;
 mod cell;
 mod contained;
 mod error;
@@ -65,6 +75,7 @@ mod sync;
 mod tenant;
 mod turn;
 
+pub use canonical::{Attested, Canonical};
 pub use contained::discard;
 pub use error::AskError;
 pub use fixed::Fixed;

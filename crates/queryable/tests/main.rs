@@ -2,6 +2,7 @@
 
 mod common;
 
+mod canonical;
 mod compose;
 mod depth;
 mod distributions;

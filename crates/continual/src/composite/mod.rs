@@ -1,10 +1,15 @@
-//! Mechanisms built from mechanisms: their privacy follows from that of their parts, by the type checker (\[HSV25\] §6).
+//! Mechanisms built from mechanisms: their privacy follows from that of their parts (\[HSV25\] §6),
+//! and types check most of the conditions.
 //!
 //! A [`Composite`] gets its input [`Tainted`], may compute with it without looking, and may send it to parts, which are
 //! private. What the parts answer is clean. So whether it answers, what it answers, which parts it creates and which it
 //! asks can depend on clean values only: if two inputs are answered alike by the parts, they are answered alike by the
 //! whole. Then the whole costs what its parts cost together (Thm 6.1, Cor 6.6), if pairs of valid inputs make pairs of
 //! valid messages to the parts. That last condition its author vouches for, and [`hunt`] looks for counterexamples.
+//!
+//! Types see values. They do not see statics, the clock, addresses and the other channels that
+//! `docs/theorems.md` lists under "Channels outside of every claim". The author vouches that a
+//! composite uses none of them, so one that compiles need not be private.
 //!
 //! A composite has no scope: to draw, to spawn and to halt are control flow. Its randomness comes from a part that tosses
 //! [coins](crate::coins) and costs nothing.

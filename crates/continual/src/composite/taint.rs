@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use queryable::Fixed;
 
-/// Values that control flow may read and that may be answered: plain data. What is [`Tainted`] is not.
+/// Values that control flow may read and that may be answered: plain data without shared pointers
+/// and interior state ([`Fixed`]). [`Tainted`] values are not clean.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not clean",
     note = "answers and control flow see clean values only: plain data that did not come from tainted ones",
@@ -50,6 +51,20 @@ impl<T: Fixed> Clean for T {}
 /// }
 /// ```
 ///
+/// A shared pointer is not clean, because a clone of it changes a count that others read:
+///
+/// ```compile_fail,E0277
+/// use std::sync::Arc;
+/// use odometry::continual::composite::Tainted;
+/// fn look(x: Tainted<bool>) -> bool {
+///     let seen = Arc::new(());
+///     let held = x.map_with(&seen, |x, seen| x.then(|| Arc::clone(seen)));
+///     let clean = Arc::strong_count(&seen) == 2;
+///     drop(held);
+///     clean
+/// }
+/// ```
+///
 /// And it is no answer:
 ///
 /// ```compile_fail,E0277
@@ -57,8 +72,11 @@ impl<T: Fixed> Clean for T {}
 /// answer::<odometry::continual::composite::Tainted<u8>>();
 /// ```
 ///
-/// What types cannot see: statics, threads, the clock, and panics. A function of tainted values must be total (a panic is
-/// an answer), and depend on its arguments only. [`hunt`](crate::composite::hunt) looks for functions that are not and do not.
+/// Types cannot see everything. A function of tainted values must be total (a panic is an answer),
+/// depend on its arguments only, and use no static, thread or clock; and no clean code may look at
+/// addresses, because they depend on the memory that such functions allocate. `docs/theorems.md`
+/// lists all such channels under "Channels outside of every claim".
+/// [`hunt`](crate::composite::hunt) looks for functions that use them.
 #[derive(Clone)]
 pub struct Tainted<T> {
     value: T,

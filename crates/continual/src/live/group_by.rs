@@ -2,7 +2,7 @@
 
 use std::{hash::Hash, sync::Arc};
 
-use queryable::{Fixed, Root};
+use queryable::{Canonical, Fixed, Root};
 
 use super::{
     ContributionBounds, LiveError, LivePart,
@@ -10,6 +10,10 @@ use super::{
 };
 
 /// Data in parts, each with a continual mechanism of its own, and bounds on what one unit contributes.
+///
+/// The keys of updates are compared with those that readers name, and are never shown. Their type
+/// is [`Canonical`], or [`Attested`](queryable::Attested): a reader's code in `Eq` or `Hash` would
+/// otherwise run on the data.
 ///
 /// ```
 /// use odometry::continual::live::{ContributionBounds, GroupBy, Live, LivePart, Replaced, latest};
@@ -58,7 +62,7 @@ impl<K, U, Q, A> GroupBy<K, U, Q, A> {
 
 impl<K, U, Q, A> GroupBy<K, U, Q, A>
 where
-    K: Hash + Eq + Clone,
+    K: Canonical,
     U: 'static,
     Q: Fixed + 'static,
     A: 'static,

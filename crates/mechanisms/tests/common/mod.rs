@@ -9,7 +9,7 @@ use exact::{Exact, Round};
 use measures::Measure;
 use mechanisms::samplers::{DiscreteLaplace, Geometric};
 use odometer::{Measurement, Space};
-use queryable::{AskError, Queryable, coins::Probability};
+use queryable::{AskError, Canonical, Queryable, coins::Probability};
 
 pub fn ratio(n: i64, d: u64) -> RBig {
     RBig::from_parts(n.into(), d.into())
@@ -46,7 +46,7 @@ pub fn audit_answer<S, M, A>(
 where
     S: Space,
     M: Measure,
-    A: Clone + Ord + Send + 'static,
+    A: Canonical,
 {
     let data = [Arc::new(zero), Arc::new(one)];
     let build = |input: Input, root: &queryable::Root| {
@@ -72,7 +72,7 @@ where
     S: Space,
     M: Measure,
     Q: Clone + PartialEq + Send + Sync + 'static,
-    A: Clone + Ord + Send + 'static,
+    A: Canonical,
 {
     audit_offering(measurement, zero, one, depth, |_| queries.to_vec())
 }
@@ -88,7 +88,7 @@ where
     S: Space,
     M: Measure,
     Q: Clone + PartialEq + Send + Sync + 'static,
-    A: Clone + Ord + Send + 'static,
+    A: Canonical,
 {
     audit_offering(measurement, zero, one, script.len(), |time| {
         vec![script[time].clone()]
@@ -106,7 +106,7 @@ where
     S: Space,
     M: Measure,
     Q: Clone + PartialEq + Send + Sync + 'static,
-    A: Clone + Ord + Send + 'static,
+    A: Canonical,
 {
     let data = [Arc::new(zero), Arc::new(one)];
     let build = |input: Input, root: &queryable::Root| {

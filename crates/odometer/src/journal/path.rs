@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use queryable::Attested;
 use serde::{Deserialize, Serialize};
 
 /// The path of an account: segments from the root down. Its text escapes what would be ambiguous.
@@ -46,7 +47,7 @@ pub const MAX_KEY_DEPTH: u8 = 32;
 pub enum Key {
     /// Text.
     Text(String),
-    /// A whole number, of any of Rust's types but `u128`.
+    /// A whole number. A `u128` is a list of its upper and its lower 64 bits.
     Whole(i128),
     /// Yes or no.
     Bool(bool),
@@ -54,8 +55,13 @@ pub enum Key {
     List(Vec<Key>),
 }
 
-/// A key that can be written down. Keys that are equal are written alike, and no others: whoever implements it vouches for
-/// that, and that it will stay so.
+/// A key of a part that a journal can store.
+///
+/// It is implemented for all [`Canonical`](queryable::Canonical) types that are made for keys:
+/// integers, `bool`, `char`, text, `()`; lists, arrays, tuples of up to four and `Option` of these;
+/// and [`Attested`] keys that implement it. It is a trait of its own because it fixes a format: the
+/// implementer vouches that equal keys have equal forms, that different keys have different ones,
+/// and that forms never change.
 pub trait DurableKey {
     /// What is written down.
     fn key(&self) -> Key;
@@ -175,17 +181,17 @@ impl<K: DurableKey> From<K> for Key {
     }
 }
 
-impl DurableKey for String {
-    fn key(&self) -> Key {
-        Key::Text(self.clone())
-    }
+macro_rules! text {
+    ($($type:ty)*) => {$(
+        impl DurableKey for $type {
+            fn key(&self) -> Key {
+                Key::Text(self.to_string())
+            }
+        }
+    )*};
 }
 
-impl DurableKey for &str {
-    fn key(&self) -> Key {
-        Key::Text((*self).to_string())
-    }
-}
+text!(String & str char);
 
 impl DurableKey for bool {
     fn key(&self) -> Key {
@@ -197,13 +203,33 @@ macro_rules! whole {
     ($($type:ty)*) => {$(
         impl DurableKey for $type {
             fn key(&self) -> Key {
-                Key::Whole(i128::from(*self))
+                Key::Whole(*self as i128)
             }
         }
     )*};
 }
 
-whole!(u8 u16 u32 u64 i8 i16 i32 i64 i128);
+// None of these has a value that `i128` has not.
+whole!(u8 u16 u32 u64 usize i8 i16 i32 i64 i128 isize);
+
+/// The upper and the lower 64 bits.
+impl DurableKey for u128 {
+    fn key(&self) -> Key {
+        [(self >> 64) as u64, *self as u64].key()
+    }
+}
+
+impl DurableKey for () {
+    fn key(&self) -> Key {
+        Key::List(vec![])
+    }
+}
+
+impl<K: DurableKey> DurableKey for Attested<K> {
+    fn key(&self) -> Key {
+        self.0.key()
+    }
+}
 
 impl<K: DurableKey> DurableKey for Option<K> {
     fn key(&self) -> Key {
@@ -217,14 +243,20 @@ impl<K: DurableKey> DurableKey for Vec<K> {
     }
 }
 
-impl<A: DurableKey, B: DurableKey> DurableKey for (A, B) {
+impl<K: DurableKey, const N: usize> DurableKey for [K; N] {
     fn key(&self) -> Key {
-        Key::List(vec![self.0.key(), self.1.key()])
+        Key::List(self.iter().map(K::key).collect())
     }
 }
 
-impl<A: DurableKey, B: DurableKey, C: DurableKey> DurableKey for (A, B, C) {
-    fn key(&self) -> Key {
-        Key::List(vec![self.0.key(), self.1.key(), self.2.key()])
-    }
+macro_rules! tuples {
+    ($(($($name:ident $at:tt),*))*) => {$(
+        impl<$($name: DurableKey),*> DurableKey for ($($name,)*) {
+            fn key(&self) -> Key {
+                Key::List(vec![$(self.$at.key()),*])
+            }
+        }
+    )*};
 }
+
+tuples!((A 0) (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3));

@@ -7,13 +7,11 @@ mod index;
 pub(crate) mod parts;
 pub(crate) mod split;
 
-use std::{
-    collections::HashMap, fmt, hash::Hash, iter, panic::Location, sync::Arc, sync::OnceLock,
-};
+use std::{collections::HashMap, fmt, iter, panic::Location, sync::Arc, sync::OnceLock};
 
 use exact::excerpt;
 use measures::{CountsRecords, FilterRule, MapError, SymmetricDistance};
-use queryable::{AskError, guarded};
+use queryable::{AskError, Canonical, guarded};
 
 use self::index::Index;
 use crate::{
@@ -46,9 +44,13 @@ pub type PartOf<S> = Any<<S as Space>::Data, SymmetricDistance>;
 /// in one) are split in all ways if there are at most 2²⁵/n² of them for n changed records (8,192 for 64); beyond that the loss
 /// is bounded from above, as if there were any number of parts, each as bad as the worst: exact if they are equal.
 ///
-/// The key function's author vouches that it is a function of the record alone and never panics, and `K`'s that equality is
-/// one. It sees every record once, when the first launch in any part needs its data; if it panics, everything on the data
-/// [stops](crate::LaunchError::Stopped). Timing apart, which parts are asked for, and when, is the analyst's choice.
+/// The key function's author vouches that it is a function of the record alone and never panics.
+/// Keys from the data are compared with those that an analyst names, and are never shown. Their
+/// types are [`Canonical`]: code of the analyst in `Eq` or `Hash` would otherwise run on the data.
+/// For another type the caller vouches with [`Attested`](queryable::Attested). The key function
+/// sees every record once, when the first launch in any part needs its data; if it panics,
+/// everything on the data [stops](crate::LaunchError::Stopped). Timing apart, which parts are asked
+/// for, and when, is the analyst's choice.
 ///
 /// The data are static: they are divided once, and a part's mechanisms learn of a change, if at all, from their data. A
 /// mechanism that takes *more data in its queries* must not be launched in a part: of two (0, 0.1) mechanisms the account would
@@ -68,6 +70,15 @@ pub type PartOf<S> = Any<<S as Space>::Data, SymmetricDistance>;
 /// regions.part("south")?.launch(&query)?;
 /// assert_eq!(session.privacy_loss(&1)?.to_string(), "0.5"); // one person is in one region
 /// assert_eq!(session.privacy_loss(&2)?.to_string(), "1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// ```compile_fail,E0277
+/// use odometry::measures::{Basic, PureDp};
+/// use odometry::odometer::{Odometer, Records};
+/// use std::path::PathBuf;
+/// let files = Odometer::new(Records::<PathBuf>::new(), Basic::new(PureDp)).open(vec![])?;
+/// files.partition(|path| path.clone())?; // error: equal values of `PathBuf` may be distinguishable
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Partition<S: OfRecords, K, R: FilterRule> {
@@ -105,7 +116,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
+        K: Canonical,
     {
         self.partition_sparse(1, move |record| vec![key(record)])
     }
@@ -122,7 +133,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
+        K: Canonical,
     {
         self.partition_as(None, most, keys, Location::caller())
     }
@@ -136,7 +147,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
+        K: Canonical,
         F: Fn(&S::Record) -> Vec<K> + Send + Sync + 'static,
     {
         self.openable()?;
@@ -230,7 +241,7 @@ fn under<X>(first: &FirstFailure, by: &str, read: impl FnOnce() -> X) -> Result<
 impl<S, K, R> Partition<S, K, R>
 where
     S: OfRecords<Data: Partible>,
-    K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
+    K: Canonical,
     R: FilterRule,
 {
     /// A session on the part with this key, at the symmetric distance, live: cap it with

@@ -1,8 +1,9 @@
 //! Links and partitions with a name: on a ledger, whatever is found again after a restart is found by its name.
 
-use std::{fmt, hash::Hash, panic::Location};
+use std::panic::Location;
 
 use measures::{Adaptive, Conversion, FilterRule, Tallied};
+use queryable::Canonical;
 
 use super::Session;
 use crate::{
@@ -86,7 +87,7 @@ impl<S: Space, R: FilterRule> NamedLink<'_, S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: DurableKey + Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
+        K: Canonical + DurableKey,
     {
         self.partition_sparse(version, 1, move |record| vec![key(record)])
     }
@@ -104,7 +105,7 @@ impl<S: Space, R: FilterRule> NamedLink<'_, S, R> {
     ) -> Result<Partition<S, K, R>, OpenError>
     where
         S: OfRecords<Data: Partible>,
-        K: DurableKey + Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
+        K: Canonical + DurableKey,
     {
         let name = Versioned {
             name: self.name.into(),

@@ -166,6 +166,8 @@ impl Script {
         &self,
         distribution: &D,
     ) -> Result<D::Outcome, AskError> {
-        self.0.draw(distribution).map_err(AskError::Script)
+        self.0
+            .draw(distribution)
+            .map_err(|fault| AskError::Script(fault.into()))
     }
 }
