@@ -224,9 +224,9 @@ impl Position {
     #[inline]
     pub(crate) fn check_reachable(&self) -> Result<Asker, AskError> {
         self.check_process()?;
-        let Now { who, asker, .. } = now();
+        let Now { who, depth } = now();
         if who == ANALYST || self.is_below(who) {
-            Ok(asker)
+            Ok(depth.asker())
         } else {
             Err(AskError::NotSpawnedHere)
         }
@@ -266,9 +266,33 @@ struct Now {
     /// Whose step it is: the address of its lineage, or one of the constants below. While the step runs its machine
     /// keeps the lineage alive, so the address cannot be taken by another.
     who: usize,
-    /// How many steps run inside one another.
-    steps: u16,
-    asker: Asker,
+    depth: Depth,
+}
+
+/// How many steps run inside one another, and how many meters the innermost has. One number, because reading two at once
+/// that were written one after the other stalls a processor.
+#[derive(Clone, Copy)]
+struct Depth(u32);
+
+impl Depth {
+    const ANALYST: Self = Self(0);
+
+    #[inline]
+    fn steps(self) -> u16 {
+        (self.0 >> 16) as u16
+    }
+
+    #[inline]
+    fn asker(self) -> Asker {
+        let meters = self.0 as u16;
+        Asker { meters }
+    }
+
+    /// One step further, by this code.
+    #[inline]
+    fn deeper(self, asker: Asker) -> Self {
+        Self((u32::from(self.steps()) + 1) << 16 | u32::from(asker.meters))
+    }
 }
 
 /// Code that asks, as meters see it: the launches that it is part of.
@@ -285,7 +309,7 @@ impl Asker {
 
     /// The code that runs on this thread.
     pub(crate) fn now() -> Self {
-        now().asker
+        now().depth.asker()
     }
 }
 
@@ -297,7 +321,7 @@ const CHILDLESS: usize = 1;
 const OUTCAST: usize = 2;
 
 thread_local! {
-    static NOW: Cell<Now> = const { Cell::new(Now { who: ANALYST, steps: 0, asker: Asker::ANALYST }) };
+    static NOW: Cell<Now> = const { Cell::new(Now { who: ANALYST, depth: Depth::ANALYST }) };
 }
 
 fn now() -> Now {
@@ -356,11 +380,11 @@ impl Running {
         let who = own.as_ref().map_or(CHILDLESS, address);
         NOW.with(|now| {
             let before = now.get();
-            if before.steps > MAX_DEPTH {
+            if before.depth.steps() > MAX_DEPTH {
                 return Err(AskError::TooDeep { limit: MAX_DEPTH });
             }
-            let steps = before.steps + 1;
-            now.set(Now { who, steps, asker });
+            let depth = before.depth.deeper(asker);
+            now.set(Now { who, depth });
             Ok(Self { before })
         })
     }
