@@ -10,7 +10,7 @@
 
 use std::{any::Any, cell::RefCell, mem};
 
-use crate::{lineage::guarded, sync::thread_local};
+use crate::{running::guarded, sync::thread_local};
 
 /// How many destructors of payloads may panic one after the other, each with the next payload. What comes then is
 /// forgotten, or it might never end.

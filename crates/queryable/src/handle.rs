@@ -6,8 +6,8 @@ use crate::{
     cell::{Cell, Locked, cell},
     coins::Coins,
     error::AskError,
-    lineage::Asker,
     machine::Machine,
+    running::Asker,
     scope::Place,
 };
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::{
     error::AskError,
-    lineage::Asker,
+    running::Asker,
     sync::{AtomicU64, Ordering},
     turn::Lease,
 };

@@ -3,7 +3,7 @@
 //!
 //! \[HST+23\] Alg 7 is misprinted; this follows \[HSV25\] Alg 1, and Alg 2 with its sides corrected.
 
-use crate::{error::AskError, handle::Queryable, lineage::Asker, machine::Machine, scope::Scope};
+use crate::{error::AskError, handle::Queryable, machine::Machine, running::Asker, scope::Scope};
 
 /// How many inner steps a post-processor may take for one query, unless said otherwise.
 pub const DEFAULT_STEPS: u32 = 10_000;

@@ -14,10 +14,11 @@ use crate::{
     contained::Caught,
     error::AskError,
     handle::Queryable,
-    lineage::{Asker, Position, check_analyst},
+    lineage::Position,
     machine::Machine,
     meter::Prepaid,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
+    running::{Asker, check_analyst},
     scope::{Context, Place, Scope, Terms},
     sync::{AtomicU64, Ordering},
     tenant::Tenant,
@@ -344,11 +345,10 @@ impl Root {
         self.0.place.position.carried()
     }
 
-    /// As [`branch`](Self::branch), for a [`Tenant`] that everything below the branch has: a new data set of this name, or an account
-    /// of the data set that this root is for.
+    /// As [`branch`](Self::branch), for a new [`Tenant`]: a data set of this name, or an account of this root's data set.
     ///
     /// # Errors
-    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
+    /// As [`branch`](Self::branch).
     pub fn branch_for(&self, name: impl Into<Arc<str>>) -> Result<Self, AskError> {
         let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
         let source = position.source().below(self.next_child());

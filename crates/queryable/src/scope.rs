@@ -6,10 +6,11 @@ use crate::{
     coins::{Child, Coins, Distribution},
     error::AskError,
     handle::Queryable,
-    lineage::{Asker, Lineage, Position, Running},
+    lineage::{Lineage, Position},
     machine::Machine,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
     root::Root,
+    running::{Asker, Running},
     tenant::Tenant,
     turn::{Lease, Sequence, Turn},
 };

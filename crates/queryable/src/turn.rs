@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::{
     error::AskError,
-    lineage::{Asker, guarded},
     meter::{Meter, Prepaid},
+    running::{Asker, guarded},
     sync::{AtomicU64, Ordering},
 };
 
