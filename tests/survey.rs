@@ -1,4 +1,4 @@
-//! What the `survey` example says when it is called wrongly, or with a wrong file; and the ledger that it leaves.
+//! The `survey` example: its errors for wrong arguments and wrong files, and the ledger that it leaves.
 
 #[path = "../examples/survey/arguments.rs"]
 mod arguments;
@@ -132,7 +132,7 @@ fn loss(out: &str) -> Exact {
     rest.lines().next().unwrap().parse().unwrap()
 }
 
-/// What a second run says at its beginning: how many launches there were, and what is left.
+/// The first lines of a second run: the number of launches before it, and the rest of the budget.
 fn left(out: &str) -> (u64, Exact) {
     let line = out
         .lines()

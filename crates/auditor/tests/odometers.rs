@@ -361,7 +361,7 @@ fn concentrated_renyi_and_gaussian_filters() {
     holds_and_bites("Rényi", &Basic::new(renyi), &budget, &single, &shelf, 3);
 
     let shelf = entries(GaussianDp, &kinds, |alone| least_claim(alone, Mu::from));
-    // Two responses are within the loss of one, as Gaussian losses go: ln 2 of pure loss tells them apart.
+    // Two responses are within the loss of one, as Gaussian losses go: their pure losses differ.
     let budget: Mu = "1.1".parse().unwrap();
     let single: Epsilon = "0.694".parse().unwrap();
     let rule = GaussianComposition;

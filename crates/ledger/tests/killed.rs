@@ -49,7 +49,7 @@ fn organisation(ledger: &Ledger, budget: &str) -> Organisation {
     session.unwrap()
 }
 
-/// The child: launches until it is killed or refused, and says what ran. (Run as a test by itself, it does nothing.)
+/// The child: launches until it is killed or refused, and prints each launch that ran. (Run as a test by itself, it does nothing.)
 #[test]
 fn child() {
     let (Some(path), Ok(budget)) = (env::var_os(CHILD), env::var("ODOMETRY_BUDGET")) else {
@@ -93,7 +93,7 @@ fn launch_until_refused(session: &Organisation, ledger: &Ledger, mut dice: Dice)
             Err(LaunchError::Refused(_)) => refused += 1,
             Err(error) => panic!("{error}"),
         }
-        if dice.roll() % 61 == 0 {
+        if dice.roll().is_multiple_of(61) {
             ledger.checkpoint().unwrap();
         }
     }
@@ -198,12 +198,20 @@ fn what_ran_before_a_kill_is_in_the_ledger() {
     let mut budget = "0.3";
     for number in 0..kills {
         // Some kills come while the ledger is begun, and some when the budget is spent.
-        if number % 12 == 0 {
+        if number.is_multiple_of(12) {
             let _ = fs::remove_file(&path);
             (ran, before) = ([0; 3], [0; 3]);
-            budget = if number % 24 == 0 { "0.3" } else { "40" };
+            budget = if number.is_multiple_of(24) {
+                "0.3"
+            } else {
+                "40"
+            };
         }
-        let wait_for = if number % 3 == 0 { 0 } else { dice.roll() % 40 };
+        let wait_for = if number.is_multiple_of(3) {
+            0
+        } else {
+            dice.roll() % 40
+        };
         let moment = Duration::from_micros(dice.roll() % 12_000);
         let now = kill(start(&path, budget, number, false), wait_for, moment);
         ran = [0, 1, 2].map(|at| ran[at] + now[at]);

@@ -318,7 +318,7 @@ fn a_gaussian_counter_spends_its_slot() {
 }
 
 /// The whole holds its claim. Truncated draws are counted against the claim on either input: that is the slack, and δ is
-/// shown up to it. What is published does not show all answers of the parts, so only some tenths of the claim are refuted here.
+/// shown up to it. The published values hide some answers of the parts, so that only some tenths of the claim are refuted here.
 fn audited<N: CountingNoise>(histogram: &Histogram<N>, steps: usize, slack: f64, tenths: u64) {
     let build = |input: Input, root: &Root| {
         let running = root.spawn(histogram.machine())?;
