@@ -191,7 +191,7 @@ fn directory(name: &str) -> PathBuf {
 
 #[test]
 fn what_ran_before_a_kill_is_in_the_ledger() {
-    let kills = env::var("ODOMETRY_KILLS").map_or(100, |text| text.parse().unwrap());
+    let kills: u64 = env::var("ODOMETRY_KILLS").map_or(100, |text| text.parse().unwrap());
     let path = directory("killed").join("ledger.redb");
     let mut dice = Dice(3);
     let (mut ran, mut before, mut launches, mut spent_out) = ([0; 3], [0; 3], 0, 0);
