@@ -1,5 +1,5 @@
-//! The page on dependencies lists exactly what the manifests do, and everything in the lock is from the public registry,
-//! under a licence of `deny.toml`.
+//! The page on dependencies lists exactly what the manifests do. Everything in the lock is from the public registry, under a licence
+//! of `deny.toml`, and nothing in it is banned there.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -159,4 +159,187 @@ fn licence_expressions_are_read() {
     for wrong in ["GPL-3.0", "MIT AND GPL-3.0", "MIT WITH exception", ""] {
         assert!(!satisfied(wrong, &allowed), "{wrong}");
     }
+}
+
+// The bans of `deny.toml`, for machines without cargo-deny. `the_bans_are_those_that_are_checked` fails if that page asks for more than this.
+
+/// A crate that only some others may bring.
+struct Ban {
+    name: String,
+    /// Versions from this one on are allowed.
+    below: Option<(u64, u64)>,
+    wrappers: Vec<String>,
+}
+
+/// The lines of a table of `deny.toml`, without comments.
+fn section<'a>(deny: &'a str, name: &str) -> Vec<&'a str> {
+    let (_, rest) = deny.split_once(&format!("\n[{name}]\n")).unwrap();
+    let end = rest.find("\n[").unwrap_or(rest.len());
+    let lines = rest[..end].lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect()
+}
+
+fn bans(deny: &str) -> Vec<Ban> {
+    let lines = section(deny, "bans").into_iter();
+    let rows = lines.filter(|line| line.starts_with("{ crate = "));
+    let ban = |line: &str| {
+        let mut words = line.split('"').skip(1).step_by(2).map(str::to_owned);
+        let banned = words.next().unwrap();
+        let (name, below) = match banned.split_once(":<") {
+            Some((name, below)) => (name.to_owned(), Some(release(below))),
+            None => (banned, None),
+        };
+        Ban {
+            name,
+            below,
+            wrappers: words.collect(),
+        }
+    };
+    rows.map(ban).collect()
+}
+
+/// The first two numbers of a version.
+fn release(version: &str) -> (u64, u64) {
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap());
+    (numbers.next().unwrap(), numbers.next().unwrap_or(0))
+}
+
+impl Ban {
+    fn is_of(&self, name: &str, version: &str) -> bool {
+        self.name == name && self.below.is_none_or(|below| release(version) < below)
+    }
+}
+
+/// A package of a lock: its name, its version, and what it depends on (`name`, or `name version` where there are several).
+struct Locked<'a> {
+    name: &'a str,
+    version: &'a str,
+    dependencies: Vec<&'a str>,
+}
+
+fn locked(lock: &str) -> Vec<Locked<'_>> {
+    let of_package = |text| {
+        let value = |key: &str| -> &str {
+            let text: &str = text;
+            let (_, rest) = text.split_once(&format!("{key} = \"")).unwrap();
+            rest.split_once('"').unwrap().0
+        };
+        let dependencies = text.split_once("\ndependencies = [");
+        let dependencies = dependencies.map_or("", |(_, rest)| rest.split_once(']').unwrap().0);
+        Locked {
+            name: value("name"),
+            version: value("version"),
+            dependencies: dependencies.split('"').skip(1).step_by(2).collect(),
+        }
+    };
+    lock.split("[[package]]").skip(1).map(of_package).collect()
+}
+
+/// Who brings a banned crate, and may not.
+fn unwrapped(bans: &[Ban], packages: &[Locked<'_>]) -> Vec<String> {
+    let mut found = Vec::new();
+    for ban in bans {
+        for package in packages {
+            if !ban.is_of(package.name, package.version) {
+                continue;
+            }
+            let exact = format!("{} {}", package.name, package.version);
+            for parent in packages {
+                let brings = parent
+                    .dependencies
+                    .iter()
+                    .any(|named| *named == package.name || *named == exact);
+                if brings && !ban.wrappers.iter().any(|wrapper| wrapper == parent.name) {
+                    found.push(format!("{} brings {exact}", parent.name));
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn nobody_else_brings_what_is_banned() {
+    let bans = bans(&read("deny.toml"));
+    let names: Vec<&str> = bans.iter().map(|ban| ban.name.as_str()).collect();
+    assert_eq!(names, ["rand", "nalgebra", "openssl"]);
+    assert_eq!(bans[0].below, Some((0, 10)));
+    for lock in ["Cargo.lock", "fuzz/Cargo.lock"] {
+        let lock = read(lock);
+        let packages = locked(&lock);
+        assert!(packages.len() > 30, "{} packages", packages.len());
+        assert_eq!(unwrapped(&bans, &packages), [""; 0]);
+    }
+    // Every ban is needed today, and a mistake would be found: without its wrappers, each is.
+    let lock = read("Cargo.lock");
+    for mut ban in bans {
+        ban.wrappers.pop();
+        assert!(!unwrapped(&[ban], &locked(&lock)).is_empty());
+    }
+}
+
+#[test]
+fn planted_violations_are_found() {
+    let lock = "[[package]]\nname = \"ours\"\nversion = \"0.1.0\"\ndependencies = [\n \"rand 0.9.2\",\n \"openssl\",\n]\n\
+                [[package]]\nname = \"opendp\"\nversion = \"0.16.0\"\ndependencies = [\n \"openssl\",\n \"rand 0.10.1\",\n]\n\
+                [[package]]\nname = \"openssl\"\nversion = \"0.10.7\"\n\
+                [[package]]\nname = \"rand\"\nversion = \"0.9.2\"\n\
+                [[package]]\nname = \"rand\"\nversion = \"0.10.1\"\n";
+    let found = unwrapped(&bans(&read("deny.toml")), &locked(lock));
+    assert_eq!(
+        found,
+        ["ours brings rand 0.9.2", "ours brings openssl 0.10.7"]
+    );
+    let manifest = "[dependencies]\nserde = \"1\"\nrand = \"*\"\n[dev-dependencies]\nlibc = { version = \"*\" }\n\
+                    old = { git = \"https://example.org/old\" }\nours = { path = \"../ours\" }\n[features]\nall = [\"*\"]\n";
+    let found = wildcards(manifest);
+    assert_eq!(found.len(), 3, "{found:?}");
+}
+
+/// Dependencies without a version: any may come. Those that are paths are ours.
+fn wildcards(manifest: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            inside = section.trim_end_matches(']').ends_with("dependencies");
+        } else if inside && line.contains('=') && !line.starts_with('#') {
+            let free = line.contains("\"*\"");
+            let versioned = line.contains("version =") || line.contains("= \"");
+            let git = line.contains("git =") && !line.contains("version =");
+            let known = line.contains("path =") || line.contains("workspace = true");
+            if free || git || !(versioned || known) {
+                found.push(line);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_dependency_has_a_version() {
+    for path in manifests() {
+        let manifest = read(&path);
+        assert_eq!(wildcards(&manifest), [""; 0], "{}", path.display());
+    }
+}
+
+/// `multiple-versions` is allowed there, so there is nothing to check; another entry would need a check here.
+#[test]
+fn the_bans_are_those_that_are_checked() {
+    let deny = read("deny.toml");
+    let lines = section(&deny, "bans").into_iter();
+    let others: Vec<&str> = lines
+        .filter(|line| !line.starts_with("{ crate = "))
+        .collect();
+    let checked = [
+        "multiple-versions = \"allow\"",
+        "wildcards = \"deny\"",
+        "allow-wildcard-paths = true",
+        "deny = [",
+        "]",
+    ];
+    assert_eq!(others, checked);
 }

@@ -45,7 +45,7 @@ fn no_file_is_longer_than_400_lines() {
     assert!(long.is_empty(), "two ideas each: {long:?}");
 }
 
-/// What follows `fn`, in one line, up to its `where` or its body.
+/// What follows `fn`, in one line, up to its body, with the bounds in its `where`.
 fn signatures(text: &str) -> impl Iterator<Item = String> {
     let code: Vec<&str> = text
         .lines()
@@ -67,22 +67,38 @@ fn signatures(text: &str) -> impl Iterator<Item = String> {
             };
             open == 0 && matches!(c, '{' | ';')
         })?;
-        let line: Vec<&str> = code[at..at + end].split_whitespace().collect();
-        let line = line.join(" ");
-        Some(line.split(" where ").next().unwrap_or_default().to_owned())
+        let words: Vec<&str> = code[at..at + end].split_whitespace().collect();
+        Some(words.join(" "))
     })
 }
 
+/// A signature without the bounds in its `where`.
+fn without_bounds(signature: &str) -> &str {
+    signature.split(" where ").next().unwrap_or_default()
+}
+
+/// Bounds may make a signature twice as long: 450 characters are what the longest one has today.
 #[test]
-fn no_signature_is_longer_than_200_characters() {
+fn no_signature_is_longer_than_200_characters_and_450_with_its_bounds() {
     let mut seen = 0;
     for (place, text) in library() {
         for signature in signatures(&text) {
             seen += 1;
-            assert!(signature.len() <= 200, "{place}: {signature}");
+            let short = without_bounds(&signature);
+            assert!(short.chars().count() <= 200, "{place}: {short}");
+            assert!(signature.chars().count() <= 450, "{place}: {signature}");
         }
     }
     assert!(seen > 2000, "signatures were found: {seen}");
+}
+
+#[test]
+fn signatures_are_read_with_their_bounds() {
+    let text = "fn one(x: [u8; 2]) -> u8 { x }\n    fn two<T>(\n        x: T, // in fn three()\n    )\n    where\n        T: Copy;";
+    let found: Vec<String> = signatures(text).collect();
+    let two = "fn two<T>( x: T, ) where T: Copy";
+    assert_eq!(found, ["fn one(x: [u8; 2]) -> u8", two]);
+    assert_eq!(without_bounds(two), "fn two<T>( x: T, )");
 }
 
 /// Types and traits that are public, at least within their crate's modules.
@@ -112,11 +128,13 @@ fn no_public_name_means_two_things() {
     assert!(places.is_empty(), "{places:#?}");
 }
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 11] = [
     "accountant",
     "auditor",
     "continual",
     "exact",
+    "fork_count",
+    "ledger",
     "measures",
     "mechanisms",
     "odometer",
@@ -128,9 +146,11 @@ const CRATES: [&str; 9] = [
 fn names_a_crate(line: &str) -> bool {
     let alone =
         |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c));
+    let of_facade = |at: usize| line[..at].contains("odometry::{");
     let used = |name: &&str| {
         let path = format!("{name}::");
-        line.match_indices(&path).any(|(at, _)| alone(at))
+        line.match_indices(&path)
+            .any(|(at, _)| alone(at) && !of_facade(at))
     };
     CRATES.iter().any(used)
 }
@@ -154,9 +174,32 @@ fn documented(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
+fn crates_that_are_named_by_themselves_are_found() {
+    for name in CRATES {
+        assert!(names_a_crate(&format!("use {name}::Thing;")), "{name}");
+        for facade in [
+            format!("use odometry::{name}::Thing;"),
+            format!("use odometry::{{{name}::Thing}};"),
+        ] {
+            assert!(!names_a_crate(&facade), "{facade}");
+        }
+    }
+    // The list is of all crates of the library.
+    let listed = |place: &str| CRATES.contains(&place.replace('-', "_").as_str());
+    let crates = library().into_iter().map(|(place, _)| place);
+    let missing = crates.filter(|place| {
+        let name = place.split('/').next().unwrap();
+        name != "cli" && !listed(name)
+    });
+    assert_eq!(missing.collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
 fn examples_are_written_as_a_user_of_the_facade_writes_them() {
     let mut seen = 0;
-    for (place, text) in library() {
+    // `fork-count` is no module of the facade: its users name it by itself.
+    let of_facade = |(place, _): &(String, String)| !place.starts_with("fork-count/");
+    for (place, text) in library().into_iter().filter(of_facade) {
         for line in documented(&text) {
             seen += 1;
             assert!(

@@ -20,9 +20,10 @@ pub const REGIONS: [&str; 6] = ["coast", "plains", "hills", "valley", "islands",
 /// Which school they finished last.
 pub const SCHOOLS: [&str; 4] = ["none", "primary", "secondary", "university"];
 
-/// Where everything is written.
+/// Where everything is written: `target/survey`, or the folder that `SURVEY_DIRECTORY` names.
 pub fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/survey")
+    let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/survey");
+    std::env::var_os("SURVEY_DIRECTORY").map_or_else(usual, PathBuf::from)
 }
 
 /// The records as text, one person per line, without the header.

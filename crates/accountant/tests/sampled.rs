@@ -2,7 +2,7 @@
 
 use accountant::{Accountant, Mechanism};
 use dashu_ratio::RBig;
-use exact::interval::exp;
+use exact::interval::{Float, Interval, exp};
 use exact::{Exact, Round};
 
 use crate::joint::{Cases, Pairs, delta, nothing, with};
@@ -126,62 +126,93 @@ fn responses_and_failures() {
     assert_eq!(all.epsilon(&exact("0.9999999e-6")), Ok(Exact::INFINITY));
 }
 
-/// One run of noise on the integers, summed answer by answer.
-fn summed(law: impl Fn(i64) -> f64, distance: i64, rate: f64, odds: f64) -> f64 {
-    let (mut removed, mut added) = (0.0, 0.0);
+const BITS: usize = 128;
+
+fn rational(x: &RBig) -> Interval {
+    Interval::rational(x, BITS)
+}
+
+/// The weights of 0 to `most`, and all weights of the integers together. They fall by more than half from one integer to the
+/// next beyond `most`.
+struct Weights {
+    weights: Vec<Interval>,
+    total: Interval,
+}
+
+impl Weights {
+    const MOST: i64 = 1000;
+
+    fn new(exponent: impl Fn(i64) -> RBig) -> Self {
+        let weight = |x: i64| rational(&exponent(x)).exp().unwrap();
+        let weights: Vec<Interval> = (0..=Self::MOST).map(weight).collect();
+        let beyond = &weights[weights.len() - 1] * &Interval::int(100u8, BITS);
+        let beyond = Interval {
+            lo: Float::from_rational(&RBig::ZERO, BITS, Round::Down),
+            ..beyond
+        };
+        let sum = weights[1..]
+            .iter()
+            .fold(beyond, |sum, weight| &sum + weight);
+        let total = &weights[0] + &(&sum + &sum);
+        Self { weights, total }
+    }
+
+    fn at(&self, x: i64) -> Interval {
+        let weight = &self.weights[x.unsigned_abs() as usize];
+        weight.div(&self.total).unwrap()
+    }
+}
+
+/// A lower bound on δ for one run of noise on the integers, summed answer by answer.
+fn summed(law: &Weights, distance: i64, rate: &RBig, epsilon: &RBig) -> RBig {
+    let (rate, odds) = (rational(rate), rational(epsilon).exp().unwrap());
+    let rest = &Interval::int(1u8, BITS) - &rate;
+    let (mut removed, mut added) = (RBig::ZERO, RBig::ZERO);
+    let above_zero = |x: Interval| x.lo.to_rational().max(RBig::ZERO);
     for x in -400..=400 {
-        let (with, without) = (law(x - distance), law(x));
-        let mixed = rate * with + (1.0 - rate) * without;
-        removed += (mixed - odds * without).max(0.0);
-        added += (without - odds * mixed).max(0.0);
+        let (with, without) = (law.at(x - distance), law.at(x));
+        let mixed = &(&rate * &with) + &(&rest * &without);
+        removed += above_zero(&mixed - &(&odds * &without));
+        added += above_zero(&without - &(&odds * &mixed));
     }
     removed.max(added)
 }
 
 #[test]
 fn noise_on_the_integers() {
-    let one = |mechanism: &Mechanism, rate: &str, epsilon: f64| {
-        let sampled = mechanism.poisson_sampled(exact(rate)).unwrap();
-        let epsilon = Exact::try_from(epsilon).unwrap();
-        Accountant::new()
-            .add(sampled, 1)
-            .delta(&epsilon)
-            .unwrap()
-            .to_f64(Round::Up)
-    };
-    for (distance, scale) in [(1u64, 2.0f64), (5, 3.0), (40, 20.0)] {
-        let q = (-1.0 / scale).exp();
-        let law = |x: i64| (1.0 - q) / (1.0 + q) * q.powi(x.unsigned_abs() as i32);
-        let laplace =
-            Mechanism::discrete_laplace(distance, Exact::try_from(scale).unwrap()).unwrap();
-        let total: f64 = (-2000..2000i64)
-            .map(|x| (-(x * x) as f64 / (2.0 * scale * scale)).exp())
-            .sum();
-        let bell = |x: i64| (-(x * x) as f64 / (2.0 * scale * scale)).exp() / total;
-        let gaussian =
-            Mechanism::discrete_gaussian(distance, Exact::try_from(scale).unwrap()).unwrap();
-        for rate in ["0.05", "0.6"] {
-            for epsilon in [0.01f64, 0.1, 0.4] {
-                let number: f64 = rate.parse().unwrap();
-                for (found, truth) in [
-                    (
-                        one(&laplace, rate, epsilon),
-                        summed(law, distance as i64, number, epsilon.exp()),
-                    ),
-                    (
-                        one(&gaussian, rate, epsilon),
-                        summed(bell, distance as i64, number, epsilon.exp()),
-                    ),
-                ] {
-                    assert!(
-                        found >= truth * (1.0 - 1e-9) - 1e-15,
-                        "{distance} {rate} {epsilon}: {found} {truth}"
-                    );
-                    assert!(
-                        found <= truth * 1.02 + 1e-7,
-                        "{distance} {rate} {epsilon}: {found} {truth}"
-                    );
-                }
+    let number = |x: &Exact| x.to_rational().unwrap();
+    for (distance, scale) in [(1u64, 2u64), (5, 3), (40, 20)] {
+        let over = |x: i64, by: u64| RBig::from_parts((-x).into(), by.into());
+        let noises = [
+            (
+                Mechanism::discrete_laplace(distance, Exact::from(scale)),
+                Weights::new(|x| over(x, scale)),
+            ),
+            (
+                Mechanism::discrete_gaussian(distance, Exact::from(scale)),
+                Weights::new(|x| over(x * x, 2 * scale * scale)),
+            ),
+        ];
+        for (mechanism, law) in noises {
+            let mechanism = mechanism.unwrap();
+            for (rate, epsilon) in ["0.05", "0.6"]
+                .into_iter()
+                .flat_map(|rate| ["0.01", "0.1", "0.4"].map(|epsilon| (rate, epsilon)))
+            {
+                let sampled = mechanism.poisson_sampled(exact(rate)).unwrap();
+                let found = Accountant::new().add(sampled, 1).delta(&exact(epsilon));
+                let found = number(&found.unwrap());
+                let truth = summed(
+                    &law,
+                    distance as i64,
+                    &number(&exact(rate)),
+                    &number(&exact(epsilon)),
+                );
+                let what = format!("{mechanism:?} {rate} {epsilon}");
+                assert!(found >= truth, "{what}: below");
+                let most = truth * RBig::from_parts(102.into(), 100u8.into())
+                    + RBig::from_parts(1.into(), 10_000_000u32.into());
+                assert!(found <= most, "{what}: far above");
             }
         }
     }
@@ -205,6 +236,7 @@ fn many_runs() {
         .unwrap();
     let found = epsilon(twice);
     assert!(found >= known && found < known * (1.0 + 1e-6), "{found}");
+    // Another law: near the continuous one, on either side of it.
     let discrete = Mechanism::discrete_gaussian(200, exact("200")).unwrap();
     let found = epsilon(discrete.poisson_sampled(exact("0.01")).unwrap());
     assert!(

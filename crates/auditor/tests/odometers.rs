@@ -9,9 +9,9 @@ use auditor::{Claim, Factor, Report};
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{
-    Adaptive, ApproxDp, Basic, Epsilon, EpsilonDelta, FilterRule, GaussianDp, Mu, Orders, PureDp,
-    RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon, Rho, Rule, RuleError, Tallied, Tally, Total,
-    Zcdp,
+    Adaptive, ApproxDp, Basic, ChildLoss, Epsilon, EpsilonDelta, FilterRule, GaussianDp,
+    Interleaving, Measure, Mu, Orders, PureDp, RenyiCurve, RenyiCurveDp, RenyiDp, RenyiEpsilon,
+    Rho, Rule, RuleError, Tallied, Tally, Total, TotalLoss, Zcdp,
     adaptive::{
         ConcentratedFilter, ConcentratedOdometer, GaussianComposition, ImprovedBasic,
         RogersLeastBudget, RogersOdometer, WhitehouseFilter, WhitehouseOdometer,
@@ -62,7 +62,7 @@ fn approx_shelf() -> Shelf<ApproxDp> {
 }
 
 /// Sums of the losses of up to `most` launches, in all ways.
-fn tallies<R: Tallied>(rule: &R, losses: &[measures::ChildLoss<R>], most: usize) -> Vec<R::Tally> {
+fn tallies<R: Tallied>(rule: &R, losses: &[ChildLoss<R>], most: usize) -> Vec<R::Tally> {
     let mut level = vec![rule.start()];
     let mut all = level.clone();
     for _ in 0..most {
@@ -158,122 +158,214 @@ fn basic_and_improved_odometers_of_approximate_losses() {
     check(&ImprovedBasic, &shelf, &losses);
 }
 
-#[test]
-fn filters_with_slack() {
+/// A tally that counts its first launch only: the planted mistake for every rule below.
+#[derive(Clone, Debug, PartialEq)]
+struct FirstOnly<T>(T, bool);
+
+impl<T: Tally> Tally for FirstOnly<T> {
+    type Loss = T::Loss;
+    fn absorb(&mut self, loss: &T::Loss, n: u64) {
+        if !self.1 && n > 0 {
+            self.0.absorb(loss, 1);
+            self.1 = true;
+        }
+    }
+    fn merge(&mut self, other: &Self) {
+        self.0.merge(&other.0);
+        self.1 |= other.1;
+    }
+    fn join(&mut self, other: &Self) {
+        self.0.join(&other.0);
+        self.1 |= other.1;
+    }
+}
+
+/// A filter rule that charges its first launch only.
+#[derive(Clone, Debug)]
+struct ForgetfulFilter<R>(R);
+
+impl<R: FilterRule> Rule for ForgetfulFilter<R> {
+    type Child = R::Child;
+    type Total = R::Total;
+    const INTERLEAVING: Interleaving = R::INTERLEAVING;
+    fn child(&self) -> R::Child {
+        self.0.child()
+    }
+    fn total(&self) -> R::Total {
+        Rule::total(&self.0)
+    }
+}
+
+impl<R: FilterRule> Tallied for ForgetfulFilter<R> {
+    type Tally = FirstOnly<R::Tally>;
+    fn start(&self) -> Self::Tally {
+        FirstOnly(self.0.start(), false)
+    }
+}
+
+impl<R: FilterRule> FilterRule for ForgetfulFilter<R> {
+    type Gate = R::Gate;
+    fn open(&self, budget: &TotalLoss<R>) -> Result<R::Gate, RuleError> {
+        self.0.open(budget)
+    }
+    fn fits(&self, gate: &R::Gate, tally: &Self::Tally) -> bool {
+        self.0.fits(gate, &tally.0)
+    }
+    fn remaining(&self, gate: &R::Gate, tally: &Self::Tally) -> Option<ChildLoss<R>> {
+        self.0.remaining(gate, &tally.0)
+    }
+    fn spent(&self, gate: &R::Gate, tally: &Self::Tally) -> Total<TotalLoss<R>> {
+        self.0.spent(gate, &tally.0)
+    }
+}
+
+/// An odometer rule that charges its first launch only.
+#[derive(Clone, Debug)]
+struct ForgetfulOdometer<R>(R);
+
+impl<R: Adaptive> Rule for ForgetfulOdometer<R> {
+    type Child = R::Child;
+    type Total = R::Total;
+    const INTERLEAVING: Interleaving = R::INTERLEAVING;
+    fn child(&self) -> R::Child {
+        self.0.child()
+    }
+    fn total(&self) -> R::Total {
+        Rule::total(&self.0)
+    }
+}
+
+impl<R: Adaptive> Tallied for ForgetfulOdometer<R> {
+    type Tally = FirstOnly<R::Tally>;
+    fn start(&self) -> Self::Tally {
+        FirstOnly(self.0.start(), false)
+    }
+}
+
+impl<R: Adaptive> Adaptive for ForgetfulOdometer<R> {
+    fn loss(&self, tally: &Self::Tally) -> Total<TotalLoss<R>> {
+        self.0.loss(&tally.0)
+    }
+}
+
+/// The filter holds its budget and admits more than one launch, which `single` bounds. The same filter is refuted if it
+/// charges its first launch only.
+fn holds_and_bites<R, S>(
+    what: &str,
+    rule: &R,
+    budget: &TotalLoss<R>,
+    single: &S,
+    shelf: &Shelf<R::Child>,
+    depth: usize,
+) where
+    R: FilterRule,
+    S: Claim<Ask, Seen>,
+    TotalLoss<R>: Claim<Ask, Seen> + std::fmt::Display,
+{
+    let report = audit_filter(rule, budget, shelf, depth);
+    passes(what, &report, budget);
+    refuted(&format!("{what}: one launch"), &report, single);
+    let forgetful = ForgetfulFilter(rule.clone());
+    let report = audit_filter(&forgetful, budget, shelf, depth);
+    refuted(&format!("{what}: a forgetful filter"), &report, budget);
+}
+
+/// The truncated view holds its limit. The same odometer is refuted if it charges its first launch only.
+fn odometer_holds<R>(what: &str, rule: &R, limit: &EpsilonDelta, shelf: &Shelf<ApproxDp>)
+where
+    R: Adaptive<Child = ApproxDp, Total = ApproxDp>,
+{
+    passes(what, &audit_truncated(rule, limit, shelf, 3), limit);
+    let forgetful = ForgetfulOdometer(rule.clone());
+    let report = audit_truncated(&forgetful, limit, shelf, 3);
+    refuted(&format!("{what}: a forgetful odometer"), &report, limit);
+}
+
+/// Small losses that fit several times, and one of ln 9 of which two are refuted at every budget below.
+fn slack_shelf() -> Shelf<ApproxDp> {
     let mut shelf = approx_shelf();
     shelf.entries.truncate(2);
+    let kind = Kind::response(9, 1);
+    let epsilon = epsilon(&kind.alone().factor(&RBig::ZERO).unwrap());
+    let loss = EpsilonDelta::new(epsilon, Exact::ZERO).unwrap();
+    shelf.entries.push((kind, loss));
+    shelf
+}
+
+#[test]
+fn filters_with_slack() {
+    let shelf = slack_shelf();
     let budget: EpsilonDelta = "(2.2, 0.2)".parse().unwrap();
+    // One launch with a loss below ln 9 has no larger δ(1).
+    let single: EpsilonDelta = "(1, 0.02)".parse().unwrap();
     let slack: Exact = "0.15".parse().unwrap();
-    let check = |what: &str, report: Report<Ask, Seen>| {
-        passes(what, &report, &budget);
-        // It admits something.
-        assert!(report.total_variation().least > ratio(1, 10));
-    };
-    check(
-        "Whitehouse",
-        audit_filter(
-            &WhitehouseFilter::new(slack.clone()).unwrap(),
-            &budget,
-            &shelf,
-            4,
-        ),
-    );
-    check(
-        "zCDP",
-        audit_filter(
-            &ConcentratedFilter::new(slack.clone()).unwrap(),
-            &budget,
-            &shelf,
-            4,
-        ),
-    );
+    let whitehouse = WhitehouseFilter::new(slack.clone()).unwrap();
+    holds_and_bites("Whitehouse", &whitehouse, &budget, &single, &shelf, 4);
+    let concentrated = ConcentratedFilter::new(slack).unwrap();
+    holds_and_bites("zCDP", &concentrated, &budget, &single, &shelf, 4);
     let rogers = RogersLeastBudget::new("0.2").unwrap();
-    passes(
-        "Rogers",
-        &audit_filter(&rogers, &budget, &shelf, 4),
-        &budget,
-    );
-    let delta: Exact = "0.2".parse().unwrap();
-    let odometers = (
-        WhitehouseOdometer::new(slack.clone(), delta.clone()).unwrap(),
-        ConcentratedOdometer::new(slack, delta).unwrap(),
-        RogersOdometer::new("0.2", 16).unwrap(),
-    );
-    for limit in ["(1.5, 0.2)", "(2.2, 0.2)", "(3, 0.2)"] {
+    holds_and_bites("Rogers", &rogers, &budget, &single, &shelf, 4);
+}
+
+#[test]
+fn odometers_with_slack() {
+    let shelf = slack_shelf();
+    let [slack, delta]: [Exact; 2] = ["0.15", "0.2"].map(|text| text.parse().unwrap());
+    let whitehouse = WhitehouseOdometer::new(slack.clone(), delta.clone()).unwrap();
+    let concentrated = ConcentratedOdometer::new(slack, delta).unwrap();
+    let rogers = RogersOdometer::new("0.2", 16).unwrap();
+    for limit in ["(2.2, 0.2)", "(3, 0.2)"] {
         let limit = limit.parse().unwrap();
-        passes(
-            "Whitehouse",
-            &audit_truncated(&odometers.0, &limit, &shelf, 3),
-            &limit,
-        );
-        passes(
-            "zCDP",
-            &audit_truncated(&odometers.1, &limit, &shelf, 3),
-            &limit,
-        );
-        passes(
-            "Rogers",
-            &audit_truncated(&odometers.2, &limit, &shelf, 3),
-            &limit,
-        );
+        odometer_holds("Whitehouse", &whitehouse, &limit, &shelf);
+        odometer_holds("zCDP", &concentrated, &limit, &shelf);
+        odometer_holds("Rogers", &rogers, &limit, &shelf);
+    }
+    // Each admits at least two launches within the larger limit: one has no larger δ at this ε.
+    let limit = "(3, 0.2)".parse().unwrap();
+    let single: EpsilonDelta = "(2.2, 0.02)".parse().unwrap();
+    let admitted = |what: &str, report: Report<Ask, Seen>| refuted(what, &report, &single);
+    admitted(
+        "Whitehouse",
+        audit_truncated(&whitehouse, &limit, &shelf, 3),
+    );
+    admitted("zCDP", audit_truncated(&concentrated, &limit, &shelf, 3));
+    admitted("Rogers", audit_truncated(&rogers, &limit, &shelf, 3));
+}
+
+/// Each kind with its loss.
+fn entries<M: Measure>(
+    measure: M,
+    kinds: &[Kind],
+    loss: impl Fn(&Report<usize, usize>) -> M::Loss,
+) -> Shelf<M> {
+    let entry = |kind: &Kind| (kind.clone(), loss(&kind.alone()));
+    Shelf {
+        measure,
+        entries: kinds.iter().map(entry).collect(),
     }
 }
 
 #[test]
 fn concentrated_renyi_and_gaussian_filters() {
     let kinds = [Kind::response(3, 2), Kind::response(2, 1), interactive()];
-    let reports: Vec<_> = kinds.iter().map(Kind::alone).collect();
-    let shelf = |measure| Shelf {
-        measure,
-        entries: kinds
-            .iter()
-            .cloned()
-            .zip(reports.iter().map(|r| least_claim(r, Rho::from)))
-            .collect(),
-    };
-    let rule = Basic::new(Zcdp);
-    let budget: Rho = "0.33".parse().unwrap();
-    passes(
-        "zCDP",
-        &audit_filter(&rule, &budget, &shelf(Zcdp), 3),
-        &budget,
-    );
+    // The second kind has the largest loss of a single launch.
+    let shelf = entries(Zcdp, &kinds, |alone| least_claim(alone, Rho::from));
+    let (budget, single) = ("0.33".parse().unwrap(), shelf.entries[1].1.clone());
+    holds_and_bites("zCDP", &Basic::new(Zcdp), &budget, &single, &shelf, 3);
 
     let order: Exact = 3u32.into();
+    let at = |epsilon: Exact| RenyiEpsilon::new(order.clone(), epsilon).unwrap();
     let renyi = RenyiDp::new(order.clone()).unwrap();
-    let shelf = Shelf {
-        measure: renyi.clone(),
-        entries: kinds
-            .iter()
-            .cloned()
-            .zip(
-                reports
-                    .iter()
-                    .map(|r| least_claim(r, |e| RenyiEpsilon::new(order.clone(), e).unwrap())),
-            )
-            .collect(),
-    };
-    let budget = RenyiEpsilon::new(order, "0.85".parse().unwrap()).unwrap();
-    passes(
-        "Rényi",
-        &audit_filter(&Basic::new(renyi), &budget, &shelf, 3),
-        &budget,
-    );
+    let shelf = entries(renyi.clone(), &kinds, |alone| least_claim(alone, at));
+    let (budget, single) = (at("0.85".parse().unwrap()), shelf.entries[1].1.clone());
+    holds_and_bites("Rényi", &Basic::new(renyi), &budget, &single, &shelf, 3);
 
-    let shelf = Shelf {
-        measure: GaussianDp,
-        entries: kinds
-            .iter()
-            .cloned()
-            .zip(reports.iter().map(|r| least_claim(r, Mu::from)))
-            .collect(),
-    };
+    let shelf = entries(GaussianDp, &kinds, |alone| least_claim(alone, Mu::from));
+    // Two responses are within the loss of one, as Gaussian losses go: their pure losses differ.
     let budget: Mu = "1.1".parse().unwrap();
-    passes(
-        "Gaussian",
-        &audit_filter(&GaussianComposition, &budget, &shelf, 3),
-        &budget,
-    );
+    let single: Epsilon = "0.694".parse().unwrap();
+    let rule = GaussianComposition;
+    holds_and_bites("Gaussian", &rule, &budget, &single, &shelf, 3);
 
     let orders = Orders::new([2, 4]).unwrap();
     let curve = |report: &Report<usize, usize>| {
@@ -285,21 +377,11 @@ fn concentrated_renyi_and_gaussian_filters() {
         RenyiCurve::new(&orders, [at(2), at(4)]).unwrap()
     };
     let measure = RenyiCurveDp::new(orders.clone());
-    let shelf = Shelf {
-        measure: measure.clone(),
-        entries: kinds
-            .iter()
-            .cloned()
-            .zip(reports.iter().map(curve))
-            .collect(),
-    };
+    let shelf = entries(measure.clone(), &kinds, curve);
     let budget =
         RenyiCurve::new(&orders, ["0.6".parse().unwrap(), "1.1".parse().unwrap()]).unwrap();
-    passes(
-        "a curve",
-        &audit_filter(&Basic::new(measure), &budget, &shelf, 3),
-        &budget,
-    );
+    let single = shelf.entries[1].1.clone();
+    holds_and_bites("a curve", &Basic::new(measure), &budget, &single, &shelf, 3);
 }
 
 /// A wrong rule: what it remembers is given by a function of what it knew and the next loss.

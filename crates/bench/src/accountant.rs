@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use accountant::{Accountant, AccountantError, Mechanism};
 use exact::{Exact, Round};
 
-use crate::measure::{Effort, busy_time};
+use crate::measure::{Effort, busy_time, not_measured};
 
 /// A composition: its name in the bar, what it is, and how it is built.
 struct Work {
@@ -44,11 +44,8 @@ const WORKS: [Work; 5] = [
 ];
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
-    match table(effort) {
-        Ok(bar) => println!("{bar}"),
-        Err(error) => println!("the accountant refused: {error}"),
-    }
+pub fn run(effort: Effort) -> String {
+    table(effort).unwrap_or_else(|error| not_measured(&error))
 }
 
 fn table(effort: Effort) -> Result<String, AccountantError> {

@@ -33,7 +33,7 @@ type Ratio = Result<f64, Box<dyn Error>>;
 type Row = (&'static str, fn(usize) -> Ratio);
 
 /// Prints the tables and the bar: ours over the best, so that less is better.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let rows: [Row; 9] = [
         ("select", select),
         ("counter_pure", counter_pure),
@@ -56,7 +56,7 @@ pub fn run(effort: Effort) {
             Err(error) => println!("{name}: not measured: {error}"),
         }
     }
-    println!("{bar}");
+    bar
 }
 
 fn root(run: usize) -> Root {

@@ -10,7 +10,7 @@ use std::{
 
 use queryable::{AskError, Machine, Queryable, Root, Scope, machine, translate};
 
-use crate::measure::{Contestant, Effort, compare, print_table};
+use crate::measure::{Contestant, Effort, compare, not_measured, print_table};
 
 const OPERATIONS: usize = 100;
 
@@ -24,14 +24,11 @@ fn adder() -> impl Machine<Query = u64, Answer = u64> {
 }
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
-    match measure(effort) {
-        Ok(()) => {}
-        Err(error) => println!("could not measure: {error}"),
-    }
+pub fn run(effort: Effort) -> String {
+    measure(effort).unwrap_or_else(|error| not_measured(&error))
 }
 
-fn measure(effort: Effort) -> Result<(), AskError> {
+fn measure(effort: Effort) -> Result<String, AskError> {
     let root = Root::seeded([0; 32]);
     let mutex = Mutex::new(0_u64);
     let child = root.spawn(adder())?;
@@ -75,8 +72,9 @@ fn measure(effort: Effort) -> Result<(), AskError> {
     }
     let [_, ask, _, from_root, in_step] = timings.map(|timing| timing.best);
     let spawn = from_root.max(in_step);
-    println!("bar: ask_ns={ask:.1} spawn_ns={spawn:.1} threads2={threads2:.2}");
-    Ok(())
+    Ok(format!(
+        "bar: ask_ns={ask:.1} spawn_ns={spawn:.1} threads2={threads2:.2}"
+    ))
 }
 
 fn ask_many(q: &Queryable<u64, u64>, times: usize) {

@@ -112,7 +112,7 @@ fn best<R>(times: usize, mut run: impl FnMut() -> Option<(R, Duration)>) -> Opti
 }
 
 /// Runs the benchmark.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let (deepest, times) = match effort {
         Effort::Full => (8, 5),
         Effort::Quick => (5, 1),
@@ -167,5 +167,5 @@ pub fn run(effort: Effort) {
             bar.push(format!("three_{name}_ms={ms:.0}"));
         }
     }
-    println!("bar: {}", bar.join(" "));
+    format!("bar: {}", bar.join(" "))
 }

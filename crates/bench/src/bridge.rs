@@ -17,7 +17,7 @@ use opendp::{
 };
 use opendp_bridge::{Imported, OpendpSpace, measurement, theirs::Pure};
 
-use crate::measure::Effort;
+use crate::measure::{Effort, not_measured};
 
 type Number = AtomDomain<f64>;
 type Change = AbsoluteDistance<f64>;
@@ -43,14 +43,11 @@ const BATCH: u32 = 20;
 const REPEATS: usize = 5;
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
-    match measure(effort) {
-        Ok(()) => {}
-        Err(error) => println!("bridge: {error}"),
-    }
+pub fn run(effort: Effort) -> String {
+    measure(effort).unwrap_or_else(|error| not_measured(&error))
 }
 
-fn measure(effort: Effort) -> Result<(), Box<dyn std::error::Error>> {
+fn measure(effort: Effort) -> Result<String, Box<dyn std::error::Error>> {
     let launches = match effort {
         Effort::Full => 10_000,
         Effort::Quick => 1_000,
@@ -77,11 +74,10 @@ fn measure(effort: Effort) -> Result<(), Box<dyn std::error::Error>> {
         "{launches} launches through one filter: ours {our_time:.2?}, OpenDP's {their_time:.2?}"
     );
     let ratio = their_time.as_secs_f64() / our_time.as_secs_f64();
-    println!(
+    Ok(format!(
         "bar: bridge_ratio={ratio:.1} overhead={:.1}%",
         100.0 * overhead
-    );
-    Ok(())
+    ))
 }
 
 /// The median time of a call in nanoseconds, of both, in batches that take turns.

@@ -18,7 +18,7 @@ const SLOTS: usize = 3;
 type Sums = Handles<u32, u64, i64, (), i64>;
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let (many, rounds) = match effort {
         Effort::Full => (1_000_000u64, 5),
         Effort::Quick => (200_000, 2),
@@ -57,12 +57,12 @@ pub fn run(effort: Effort) {
         "a part takes {:.0} bytes, a unit {bytes:.1} ({SLOTS} slots)",
         (parts - before) / f64::from(PARTS)
     );
-    println!(
+    format!(
         "bar: updates_per_s={:.0} growth={:.2} bytes_per_unit={bytes:.1} threads2={:.2}",
         1e9 / large,
         large / small,
         large / two
-    );
+    )
 }
 
 /// Parts that add up, without noise; a unit touches three of them, as often as it likes.

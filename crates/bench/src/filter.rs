@@ -11,7 +11,7 @@ const FEW: usize = 1_000;
 const MANY: usize = 1_000_000;
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let (rounds, their_k) = match effort {
         Effort::Full => (9, 10_000),
         Effort::Quick => (3, 1_000),
@@ -36,11 +36,11 @@ pub fn run(effort: Effort) {
         ours / 1e3,
         theirs / 1e6
     );
-    println!(
+    format!(
         "bar: filter_ratio={:.0} launch_ns={single:.0} in_turns_ns={in_turns:.0} fresh_ns={fresh_few:.0} growth={:.2}",
         theirs / ours,
         many / few
-    );
+    )
 }
 
 /// One launch: ours under a filter, OpenDP's under a bare odometer. Returns ours: of one measurement again and again, and of two

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     // Memory first: what the others free would be used again, and would not show.
     let leak = leaked_by_panics(effort);
     let (bytes, launches) = free_launches(effort);
@@ -30,10 +30,10 @@ pub fn run(effort: Effort) {
         let alone = scope.spawn(|| thread_with_a_panic(effort));
         alone.join().unwrap_or(f64::INFINITY)
     });
-    println!(
+    format!(
         "bar: tiny_loss_slowdown={slowdown:.1} leak_bytes_per_panic={leak:.0} question_64_s={question:.2} \
          thread_panic_slowdown={panicked:.1} free_launch_bytes={bytes:.0} free_launches={launches}"
-    );
+    )
 }
 
 /// How much slower a launch is after somebody has launched at ε = 1e-4096.

@@ -32,7 +32,7 @@ const TOGETHER: usize = 100;
 const THREADS: usize = 64;
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let (rounds, records) = match effort {
         Effort::Full => (60, 1_000_000),
         Effort::Quick => (10, 20_000),
@@ -65,14 +65,14 @@ pub fn run(effort: Effort) {
     }
     let gain = crate::postgres::run(effort);
     let million = 1e6 / records as f64;
-    println!(
+    format!(
         "bar: unattached_ratio={unattached:.2} durable_over_raw={durable:.2} durable_on_large={on_large:.2} fan_in={fan_in:.2} \
          launch_all={all:.2} replay_million_s={:.2} replay_different_s={:.2} checkpoint_ms={:.1} \
          postgres_batch_gain={gain:.1}",
         equal * million,
         different * million,
         reopened * 1e3,
-    );
+    )
 }
 
 /// Where files are; they go with it.

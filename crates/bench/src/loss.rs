@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let k: usize = match effort {
         Effort::Full => 100_000,
         Effort::Quick => 10_000,
@@ -54,11 +54,11 @@ pub fn run(effort: Effort) {
     // Children that alternate are k runs, none of which another one stands for; only the two maps are asked once each.
     let [again, again_fresh, new, new_fresh, theirs, theirs_fresh] =
         timings.map(|timing| timing.best);
-    println!(
+    format!(
         "bar: loss_ns={:.0} loss_ratio={:.0} new_d_in_ratio={:.1} new_d_in_different_ratio={:.1}",
         again.max(again_fresh),
         theirs * k as f64 / again,
         theirs / new,
         theirs_fresh / new_fresh
-    );
+    )
 }

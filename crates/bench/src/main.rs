@@ -1,4 +1,5 @@
-//! Side-by-side measurements in one run: `bench <subcommand> [--quick]`, or `bench all [--quick]`.
+//! Side-by-side measurements in one run: `bench <subcommand> [--quick] [--check]`, or `bench all`. With `--check`, a bar that misses
+//! its goal is an error (`goals.rs`).
 //! Each subcommand prints a table and, as its last line, `bar: name=value …`.
 
 mod accountant;
@@ -23,14 +24,19 @@ mod theirs;
 
 use std::process::ExitCode;
 
+use bench::goals::{self, ATTEMPTS};
 use bench::measure::{self, Effort};
 use bench::plan::{Plan, Subcommand, help, plan};
 
-const fn subcommand(name: &'static str, about: &'static str, run: fn(Effort)) -> Subcommand {
+const fn subcommand(
+    name: &'static str,
+    about: &'static str,
+    run: fn(Effort) -> String,
+) -> Subcommand {
     Subcommand { name, about, run }
 }
 
-/// To add one: a module, and a line here.
+/// To add one: a module, a line here, and the goals of its bars in `goals.rs`.
 const SUBCOMMANDS: &[Subcommand] = &[
     subcommand(
         "numbers",
@@ -111,10 +117,34 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match plan(&words, SUBCOMMANDS) {
         Ok(Plan::Help) => print!("{}", help(SUBCOMMANDS)),
-        Ok(Plan::Run(chosen, effort)) => {
+        Ok(Plan::Run {
+            chosen,
+            effort,
+            check,
+        }) => {
+            let mut wrong = Vec::new();
             for Subcommand { name, about, run } in chosen {
                 println!("# {name}: {about}");
-                run(effort);
+                let measured = || {
+                    let bars = run(effort);
+                    println!("{bars}");
+                    goals::check(name, effort, &bars)
+                };
+                let mut problems = measured();
+                for _ in 1..ATTEMPTS {
+                    if check && !problems.is_empty() {
+                        println!("# {name}, again: {} missed", problems.len());
+                        problems = goals::repeated(&problems, measured());
+                    }
+                }
+                wrong.extend(problems);
+            }
+            if check && !wrong.is_empty() {
+                eprintln!();
+                for problem in wrong {
+                    eprintln!("{}", problem.text);
+                }
+                return ExitCode::FAILURE;
             }
         }
         Err(message) => {

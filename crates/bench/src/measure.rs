@@ -126,3 +126,9 @@ pub fn resident() -> f64 {
     let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<f64>().ok());
     pages.unwrap_or(0.0) * 4096.0
 }
+
+/// Prints why a subcommand has no bars, and returns its line without any: a check misses them.
+pub fn not_measured(error: &dyn std::fmt::Display) -> String {
+    println!("not measured: {error}");
+    "bar:".to_owned()
+}

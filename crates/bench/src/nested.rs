@@ -14,15 +14,15 @@ use crate::{
 };
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     // First, before long lists were freed: what an allocator keeps for later counts as resident.
     let bytes = bytes_per_child(effort);
     let three = levels(effort);
     let [threads, null_threads, lock_threads] = two_threads(effort);
-    println!(
+    format!(
         "bar: threads2={threads:.2} null_threads2={null_threads:.2} lock_threads2={lock_threads:.2} three_ns={three:.0} \
          bytes_per_child={bytes:.1}"
-    );
+    )
 }
 
 /// Nanoseconds for a launch under three capped levels.

@@ -14,7 +14,7 @@ const LOSSES: [&str; 8] = [
 ];
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let exact: Vec<Exact> = LOSSES.iter().filter_map(|loss| loss.parse().ok()).collect();
     let floats: Vec<f64> = LOSSES.iter().filter_map(|loss| loss.parse().ok()).collect();
     let (above_one, floats_above_one): (Vec<Exact>, Vec<f64>) = exact
@@ -65,10 +65,10 @@ pub fn run(effort: Effort) {
     );
     print_table(&timings);
     let [add, inf_add, exp, inf_exp, ln, inf_ln] = timings.map(|timing| timing.best);
-    println!(
+    format!(
         "bar: add_ratio={:.0} exp_ratio={:.0} ln_ratio={:.0}",
         inf_add / add,
         inf_exp / exp,
         inf_ln / ln
-    );
+    )
 }

@@ -8,7 +8,7 @@ use odometer::{Measurement, Odometer, Records};
 use crate::{measure::Effort, ours::expect};
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let (records, parts, many) = match effort {
         Effort::Full => (100_000, 3_000, 100_000),
         Effort::Quick => (10_000, 300, 2_000),
@@ -17,7 +17,7 @@ pub fn run(effort: Effort) {
     println!("first launch in each of {parts} parts over {records} records: {first:.2} µs each");
     let question = question_at_64(many);
     println!("the loss at distance 64 over {many} parts: {question:.2} s");
-    println!("bar: first_launch_us={first:.2} new_distance_s={question:.2}");
+    format!("bar: first_launch_us={first:.2} new_distance_s={question:.2}")
 }
 
 /// Microseconds for the first launch in a part; the records are grouped in the first of them all.

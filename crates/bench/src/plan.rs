@@ -8,8 +8,8 @@ pub struct Subcommand {
     pub name: &'static str,
     /// What it measures.
     pub about: &'static str,
-    /// Measures it.
-    pub run: fn(Effort),
+    /// Measures it; returns the line with its bars.
+    pub run: fn(Effort) -> String,
 }
 
 /// What the arguments ask for.
@@ -17,7 +17,14 @@ pub enum Plan<'a> {
     /// How it is used.
     Help,
     /// These, one after the other.
-    Run(&'a [Subcommand], Effort),
+    Run {
+        /// In this order.
+        chosen: &'a [Subcommand],
+        /// How long to measure.
+        effort: Effort,
+        /// Whether a bar that is missed is an error.
+        check: bool,
+    },
 }
 
 /// Reads the arguments; an error says what is wrong with them.
@@ -26,18 +33,27 @@ pub fn plan<'a>(words: &[&str], subcommands: &'a [Subcommand]) -> Result<Plan<'a
     if names.contains(&"help") || options.contains(&"--help") || options.contains(&"-h") {
         return Ok(Plan::Help);
     }
-    if let Some(unknown) = options.iter().find(|option| **option != "--quick") {
+    let known = ["--quick", "--check"];
+    if let Some(unknown) = options.iter().find(|option| !known.contains(option)) {
         return Err(format!("unknown option {unknown:?}"));
     }
-    let effort = match options.is_empty() {
-        true => Effort::Full,
-        false => Effort::Quick,
+    let effort = match options.contains(&"--quick") {
+        true => Effort::Quick,
+        false => Effort::Full,
+    };
+    let check = options.contains(&"--check");
+    let run = |chosen| {
+        Ok(Plan::Run {
+            chosen,
+            effort,
+            check,
+        })
     };
     match names[..] {
         [] => Err("which subcommand?".to_owned()),
-        ["all"] => Ok(Plan::Run(subcommands, effort)),
+        ["all"] => run(subcommands),
         [name] => match subcommands.iter().position(|known| known.name == name) {
-            Some(at) => Ok(Plan::Run(&subcommands[at..=at], effort)),
+            Some(at) => run(&subcommands[at..=at]),
             None => Err(format!("unknown subcommand {name:?}")),
         },
         [_, extra, ..] => Err(format!("one subcommand at a time; what is {extra:?}?")),
@@ -46,11 +62,11 @@ pub fn plan<'a>(words: &[&str], subcommands: &'a [Subcommand]) -> Result<Plan<'a
 
 /// How it is used.
 pub fn help(subcommands: &[Subcommand]) -> String {
-    let mut text = String::from("usage: bench <subcommand> [--quick]\n\n");
+    let mut text = String::from("usage: bench <subcommand> [--quick] [--check]\n\n");
     for Subcommand { name, about, .. } in subcommands {
         text += &format!("  {name:<12}{about}\n");
     }
-    text + "  all         every subcommand in turn\n  help        this text\n"
+    text + "  all         every subcommand in turn\n  help        this text\n\n  --quick     less, and less exactly\n  --check     a bar that misses its goal is an error\n"
 }
 
 #[cfg(test)]
@@ -62,19 +78,30 @@ mod tests {
         let known = ["numbers", "rules"].map(|name| Subcommand {
             name,
             about: "",
-            run: |_| (),
+            run: |_| String::new(),
         });
         let plan = |words: &[&str]| plan(words, &known);
         assert!(matches!(plan(&["help"]), Ok(Plan::Help)));
         assert!(matches!(plan(&["numbers", "--help"]), Ok(Plan::Help)));
-        let Ok(Plan::Run(chosen, Effort::Quick)) = plan(&["--quick", "all"]) else {
-            panic!("all, quickly");
+        let run = |words: &[&str]| match plan(words) {
+            Ok(Plan::Run {
+                chosen,
+                effort,
+                check,
+            }) => (chosen.iter().map(|one| one.name).collect(), effort, check),
+            _ => panic!("{words:?}"),
         };
-        assert_eq!(chosen.len(), 2);
-        let Ok(Plan::Run([chosen], Effort::Full)) = plan(&["rules"]) else {
-            panic!("rules, in full");
-        };
-        assert_eq!(chosen.name, "rules");
+        let all = vec!["numbers", "rules"];
+        assert_eq!(
+            run(&["--quick", "all"]),
+            (all.clone(), Effort::Quick, false)
+        );
+        let checked = ["all", "--check", "--quick"];
+        assert_eq!(run(&checked), (all, Effort::Quick, true));
+        assert_eq!(
+            run(&["rules", "--check"]),
+            (vec!["rules"], Effort::Full, true)
+        );
         for wrong in [
             &["nothing"][..],
             &[],

@@ -28,7 +28,7 @@ use crate::{
 const SCALES: [u16; 3] = [1, 10, 1000];
 
 /// Measures, and prints the table and the bars: over the scales, the least ratios of releases and the slowest constructor.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let (mut least, mut most) = ([f64::INFINITY; 4], [0.0f64; 2]);
     for scale in SCALES {
         println!("## scale {scale}");
@@ -42,13 +42,13 @@ pub fn run(effort: Effort) {
     }
     let ([laplace, gaussian, laplace_invoke, gaussian_invoke], [constructor, first_draw]) =
         (least, most);
-    println!(
+    format!(
         "bar: laplace_release_ratio={laplace:.1} gaussian_release_ratio={gaussian:.1} \
          laplace_invoke_ratio={laplace_invoke:.1} gaussian_invoke_ratio={gaussian_invoke:.1} \
          constructor_us={:.2} first_draw_us={:.2}",
         constructor / 1e3,
         first_draw / 1e3
-    );
+    )
 }
 
 type Release<M> = Measurement<Any<i64, AbsoluteDistance>, M, i64>;

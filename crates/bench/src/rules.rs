@@ -9,17 +9,14 @@ use measures::fixed::{Optimal, TradeoffProduct};
 use measures::{Basic, EpsilonDelta, FilterRule, FixedRule, Profile, PureDp, Tallied, Tally};
 use measures::{RuleError, Tradeoff};
 
-use crate::measure::{Contestant, Effort, compare, print_table};
+use crate::measure::{Contestant, Effort, compare, not_measured, print_table};
 
 /// Launches per call of the cheap operations.
 const LAUNCHES: usize = 64;
 
 /// Measures, and prints the table and the bar.
-pub fn run(effort: Effort) {
-    match table(effort) {
-        Ok(bar) => println!("{bar}"),
-        Err(error) => println!("a rule could not be set up: {error}"),
-    }
+pub fn run(effort: Effort) -> String {
+    table(effort).unwrap_or_else(|error| not_measured(&error))
 }
 
 fn table(effort: Effort) -> Result<String, RuleError> {

@@ -17,7 +17,7 @@ const SCALES: [u16; 3] = [1, 10, 1000];
 
 /// Measures, and prints the table and the bars: the least ratio over the scales; and the most that a constructor from a
 /// loss costs over one from a scale.
-pub fn run(effort: Effort) {
+pub fn run(effort: Effort) -> String {
     let (mut least, mut most) = ([f64::INFINITY; 2], [0.0f64; 2]);
     for scale in SCALES {
         println!("## scale {scale}");
@@ -30,10 +30,10 @@ pub fn run(effort: Effort) {
         }
     }
     let ([laplace, gaussian], [for_epsilon, for_rho]) = (least, most);
-    println!(
+    format!(
         "bar: laplace_ratio={laplace:.1} gaussian_ratio={gaussian:.1} \
          for_epsilon_over_new={for_epsilon:.2} for_rho_over_new={for_rho:.2}"
-    );
+    )
 }
 
 /// How many times faster our Laplace and Gaussian noise is, and how many times as long the constructors from a loss take.

@@ -8,7 +8,7 @@ use std::sync::{
 
 use continual_model::{
     StreamMessage,
-    live::{ContributionBounds, Contributions, GroupBy, Handles, Live, LivePart},
+    live::{ContributionBounds, Contributions, GroupBy, Handles, Live, LivePart, Reader, Writer},
 };
 use measures::{Epsilon, EpsilonDelta};
 use queryable::{Root, Scope, machine};
@@ -32,6 +32,8 @@ fn many_schedules(test: impl Fn() + Send + Sync + Copy + 'static) {
 }
 
 type Sums = Handles<u8, u8, u32, (), u32>;
+type Sender = Writer<u8, u8, u32, (), u32>;
+type Asker = Reader<u8, u8, u32, (), u32>;
 
 /// Parts that add up, each (0.1, 0.1), of which so much δ may be created; `made` counts them.
 fn open(parts: usize, updates: u32, delta: &str, made: &Arc<AtomicU32>) -> Sums {
@@ -146,4 +148,62 @@ fn a_table_is_never_ahead_of_what_was_sent() {
         assert_eq!(late, again);
         assert!(early == late || format!("{early:?}").contains("rows: []"));
     });
+}
+
+// Planted mistakes: the same handles, and a bound that is looked at in one step and used in the next.
+
+/// Two writers, each of which sends if the table is empty.
+fn look_and_send(at_once: bool) {
+    let updates = if at_once { 1 } else { 2 };
+    let (writer, reader) = open(1, updates, "0.1", &Arc::default());
+    reader.create([1]).unwrap();
+    let send = move |writer: &Sender| {
+        let empty = format!("{:?}", writer.contributions()).contains("rows: []");
+        (at_once || empty) && writer.update(&7, &1, 1).unwrap().is_ok()
+    };
+    let other = {
+        let writer = writer.clone();
+        thread::spawn(move || send(&writer))
+    };
+    let sent = [send(&writer), other.join().unwrap()];
+    assert_ne!(sent, [true; 2], "a unit contributed twice");
+    assert_eq!(reader.ask(1, ()).unwrap(), 1);
+}
+
+#[test]
+fn one_step_is_fine() {
+    many_schedules(|| look_and_send(true));
+}
+
+#[test]
+#[should_panic(expected = "a unit contributed twice")]
+fn two_steps_are_found() {
+    many_schedules(|| look_and_send(false));
+}
+
+/// Two readers, each of which creates a part if there is none.
+fn look_and_create(at_once: bool) {
+    let delta = if at_once { "0.1" } else { "0.19" };
+    let (_, reader) = open(1, 1, delta, &Arc::default());
+    let create = move |reader: &Asker, part: u8| {
+        (at_once || reader.parts() == 0) && reader.create([part]).is_ok()
+    };
+    let other = {
+        let reader = reader.clone();
+        thread::spawn(move || create(&reader, 2))
+    };
+    let created = [create(&reader, 1), other.join().unwrap()];
+    assert_ne!(created, [true; 2], "δ was spent twice");
+    assert_eq!(reader.parts(), 1);
+}
+
+#[test]
+fn creating_in_one_step_is_fine() {
+    every_schedule(|| look_and_create(true));
+}
+
+#[test]
+#[should_panic(expected = "δ was spent twice")]
+fn creating_in_two_steps_is_found() {
+    every_schedule(|| look_and_create(false));
 }

@@ -3,7 +3,7 @@
 use crate::common::{
     Bits, Seen, ask, create, game, loss, probability, ratio, suitable, total_variation,
 };
-use auditor::{Factor, Input, Report, audit};
+use auditor::{Factor, Input, Report, audit, player};
 use continual::{
     Catalogue, Certified, ConsistentParallel, Identifier, Outcome, Pair, PriceError, Static,
     StreamMessage, Verifier,
@@ -14,7 +14,9 @@ use measures::{
     ApproxZcdp, Basic, Epsilon, EpsilonDelta, PureDp, RhoDelta, adaptive::ImprovedBasic,
 };
 use queryable::{
-    AskError, Chain, Exchange, Heard, Machine, Move, Root, Scope, coins::Bit, compose::Routed,
+    AskError, Chain, Exchange, Heard, Machine, Move, Root, Scope, View,
+    coins::{Bit, Uniform},
+    compose::Routed,
     machine,
 };
 
@@ -83,6 +85,120 @@ fn users_are_asked_in_any_order_so_the_rule_must_allow_it() {
         });
     let refused = users.loss(&Basic::new(ApproxZcdp), 1).unwrap_err();
     assert_eq!(refused, PriceError::Sequential);
+}
+
+/// A server with coins: each asks a user, or ends. Nothing keeps it from asking the same user again.
+fn randomized(users: usize) -> impl Machine<Query = Heard<bool>, Answer = Move<Routed<()>>> {
+    let next = Uniform::below(users as u64 + 1).unwrap();
+    machine(
+        move |_: Heard<bool>, scope: &mut Scope<'_>| match scope.draw(&next)? as usize {
+            to if to < users => Ok(Move::Ask(Routed { to, query: () })),
+            _ => Ok(Move::Halt),
+        },
+    )
+}
+
+/// The view of the randomized server, its coins and the messages, as one answer. The first `k` of two users differ.
+fn randomized_view(
+    protocol: &Protocol<bool, (), bool, Epsilon>,
+    k: usize,
+) -> Report<(), View<Routed<()>, bool>> {
+    let build = |input: Input, root: &Root| {
+        let (protocol, root) = (protocol.clone(), root.clone());
+        let data: Vec<bool> = (0..2).map(|user| user < k && input == Input::One).collect();
+        Ok(player(move |()| {
+            protocol.run(&root, &data, randomized(2), 3)
+        }))
+    };
+    audit(build).asking(1, |_: &[_]| vec![()]).unwrap()
+}
+
+#[test]
+fn a_randomized_server_sees_no_more() {
+    let rule = Basic::new(PureDp);
+    for (k, factor) in [(1, 3), (2, 9)] {
+        let report = randomized_view(&responses(), k);
+        let price = responses().loss(&rule, k as u32).unwrap();
+        assert!(report.claims(&price).unwrap().holds());
+        let exact = Factor::new(factor, 1).unwrap();
+        assert_eq!(report.factor(&ratio(0, 1)), Some(exact));
+    }
+    // Wrong: users who answer whenever they are asked. The server's coins let it ask three times.
+    let forgetful: Protocol<bool, (), bool, Epsilon> =
+        Protocol::new("1.0987".parse().unwrap(), |truth: &bool| {
+            let (lie, truth) = (Bit::new(probability(1, 4)), *truth);
+            machine(move |(), scope: &mut Scope<'_>| Ok(scope.draw(&lie)? ^ truth))
+        });
+    let report = randomized_view(&forgetful, 1);
+    let price = forgetful.loss(&rule, 1).unwrap();
+    assert!(report.claims(&price).unwrap().attack().is_some());
+    let three = Factor::new(27, 1).unwrap();
+    assert_eq!(report.factor(&ratio(0, 1)), Some(three));
+}
+
+/// A user's data, and what it does with them.
+#[derive(Clone, Copy)]
+enum User {
+    /// Answers once, by randomized response.
+    Honest(bool),
+    /// Answers the sum of its data and of all that the server told it.
+    Colluding(bool),
+}
+
+/// Questions bring what the server knows, so that a colluder knows it, too.
+fn with_colluders() -> Protocol<User, Vec<bool>, bool, Epsilon> {
+    Protocol::new("1.0987".parse().unwrap(), |user: &User| {
+        let (lie, user) = (Bit::new(probability(1, 4)), *user);
+        machine(move |told: Vec<bool>, scope: &mut Scope<'_>| match user {
+            User::Honest(truth) => {
+                scope.halt();
+                Ok(scope.draw(&lie)? ^ truth)
+            }
+            User::Colluding(known) => Ok(told.into_iter().fold(known, |sum, bit| sum ^ bit)),
+        })
+    })
+}
+
+/// Two honest users and one that colludes, for every server that passes on what it heard.
+fn colluding(data: impl Fn(Input) -> [User; 3] + Sync) -> Report<Routed<Vec<bool>>, bool> {
+    let protocol = with_colluders();
+    let build = |input: Input, root: &Root| root.spawn(protocol.users(&data(input)));
+    let everybody = |history: &[Exchange<Routed<Vec<bool>>, bool>]| {
+        let heard = |round: &Exchange<_, bool>| round.answer.as_ref().ok().copied();
+        let told: Vec<bool> = history.iter().filter_map(heard).collect();
+        let ask = |to| Routed {
+            to,
+            query: told.clone(),
+        };
+        (0..3).map(ask).collect()
+    };
+    audit(build).asking(4, everybody).unwrap()
+}
+
+/// Users who collude with the server are a part of it (\[HSV25\] Remark 8.11): the honest users that differ cost what they cost.
+#[test]
+fn colluding_users_see_no_more() {
+    let rule = Basic::new(PureDp);
+    for (k, factor) in [(1, 3), (2, 9)] {
+        let honest = |input: Input, user: u32| User::Honest(user < k && input == Input::One);
+        let report = colluding(|input| [honest(input, 0), honest(input, 1), User::Colluding(true)]);
+        let price = with_colluders().loss(&rule, k).unwrap();
+        assert!(report.claims(&price).unwrap().holds());
+        let exact = Factor::new(factor, 1).unwrap();
+        assert_eq!(report.factor(&ratio(0, 1)), Some(exact));
+    }
+    // Wrong: the colluder holds a copy of an honest user's data. No price is enough.
+    let report = colluding(|input| {
+        let truth = input == Input::One;
+        [
+            User::Honest(truth),
+            User::Honest(false),
+            User::Colluding(truth),
+        ]
+    });
+    let price = with_colluders().loss(&rule, 3).unwrap();
+    assert!(report.claims(&price).unwrap().attack().is_some());
+    assert_eq!(report.factor(&ratio(0, 1)), None);
 }
 
 /// A server that asks the users in turn until one says yes.

@@ -223,6 +223,28 @@ fn sequential_accounts_and_damaged_chains_are_refused() {
         return;
     };
     let ledger = Ledger::connect(&server.address("writer")).unwrap();
+    // A turn cannot be ended in another process. In a file, which one process has, the same account is opened.
+    let sequential = |ledger: &Ledger| {
+        let pairs = Odometer::new(
+            Records::<u32>::new(),
+            Basic::new(odometry::measures::ApproxZcdp),
+        );
+        let session = pairs.named("in turns").open_on(ledger.books(), 1, vec![1]);
+        session.map(drop)
+    };
+    let before = ledger.head();
+    let error = sequential(&ledger).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("a turn cannot be ended in another process"),
+        "{error}"
+    );
+    assert_eq!(ledger.head(), before, "nothing was written");
+    let file = std::env::temp_dir().join(format!("odometry-turns-{}.redb", std::process::id()));
+    let _ = std::fs::remove_file(&file);
+    assert!(sequential(&Ledger::open(&file).unwrap()).is_ok());
+    std::fs::remove_file(&file).unwrap();
     let session = session(&ledger, "1").unwrap();
     let receipt = session.launch_receipted(&query("0.1")).unwrap().receipt;
     let other = Ledger::connect(&server.address("writer")).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{many_schedules, root};
+use crate::common::{every_schedule, every_schedule_up_to, many_schedules, root};
 use queryable_model::{Queryable, Scope, machine};
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicU64, Ordering};
@@ -75,4 +75,36 @@ fn adding_at_once_is_fine() {
 #[should_panic(expected = "an addition was lost")]
 fn a_lost_addition_is_found() {
     many_schedules(|| shared_number(false));
+}
+
+/// Two threads with one step each that others can see.
+fn two_steps() {
+    let number = Arc::new(AtomicU64::new(0));
+    let add = {
+        let number = Arc::clone(&number);
+        move || number.fetch_add(1, Ordering::SeqCst)
+    };
+    let thread = thread::spawn(add.clone());
+    add();
+    thread.join().unwrap();
+    assert_eq!(number.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn schedules_are_counted() {
+    let schedules = every_schedule(two_steps);
+    assert!(schedules > 1);
+    assert_eq!(every_schedule_up_to(schedules, two_steps), schedules);
+}
+
+#[test]
+#[should_panic(expected = "there are more than 1 schedules")]
+fn a_search_that_is_cut_off_fails() {
+    every_schedule_up_to(1, two_steps);
+}
+
+#[test]
+#[should_panic(expected = "an addition was lost")]
+fn every_schedule_finds_a_lost_addition() {
+    every_schedule(|| shared_number(false));
 }

@@ -32,8 +32,8 @@ fn gaussian(square: f64) -> List {
     }
 }
 
-/// The exact δ of responses, from `measures`.
-fn exactly(list: &[(f64, u64)], epsilon: f64) -> f64 {
+/// The δ of responses from `measures`: exact sums, rounded up by less than a relative 2^-64.
+fn exactly(list: &[(f64, u64)], epsilon: f64) -> RBig {
     let pure =
         |epsilon: f64| EpsilonDelta::saturating(Exact::try_from(epsilon).unwrap(), Exact::ZERO);
     let losses: Vec<_> = list
@@ -41,11 +41,25 @@ fn exactly(list: &[(f64, u64)], epsilon: f64) -> f64 {
         .map(|(epsilon, count)| (pure(*epsilon), *count))
         .collect();
     let delta = optimal_delta_counted(&losses, &Exact::try_from(epsilon).unwrap());
-    delta.unwrap().to_f64(Round::Down)
+    delta.unwrap().to_rational().unwrap()
 }
 
-fn value(bound: Option<Float>) -> f64 {
-    bound.unwrap().approximate()
+fn value(bound: Option<Float>) -> RBig {
+    bound.unwrap().to_rational()
+}
+
+/// By which factor the bound is above the truth. Soundness has no tolerance: both are rationals.
+fn excess(bound: &RBig, truth: &RBig) -> f64 {
+    assert!(bound >= truth, "{bound} is below {truth}");
+    match truth.is_zero() {
+        true => f64::INFINITY,
+        false => to_f64(&(bound / truth), Round::Up),
+    }
+}
+
+/// What is left of a bound without this share of it.
+fn without(bound: &RBig, share: f64) -> RBig {
+    bound * (RBig::ONE - rational(share))
 }
 
 /// A contour with a plan of our own.
@@ -71,11 +85,14 @@ fn the_truncation_is_needed_and_enough() {
     let contour = contour(&list, saddle, short);
     let inner = contour.inner(&rational(19.344));
     let bound = value(contour.delta(inner));
-    assert!(bound >= truth, "{bound} {truth}");
-    let without = bound * (1.0 - contour.parts.truncation / contour.sum(inner).unwrap());
+    excess(&bound, &truth);
+    let less = without(
+        &bound,
+        contour.parts.truncation / contour.sum(inner).unwrap(),
+    );
     assert!(
-        without < truth * (1.0 - 1e-6),
-        "{without} {truth}: the test shows nothing"
+        less < without(&truth, 1e-6),
+        "{less} {truth}: the test shows nothing"
     );
     // The whole method is above the truth of 19.34467…, and near.
     let target = Float::from_rational(&(RBig::ONE / RBig::from(1_000_000u32)), 128, Round::Down);
@@ -103,12 +120,13 @@ fn the_rounding_is_needed_and_enough() {
     let mut short = 0;
     for i in 0..80 {
         let epsilon = 12.0 + 0.05 * f64::from(i);
-        let truth = gaussian_delta(&one, &Exact::try_from(epsilon).unwrap()).to_f64(Round::Up);
+        let truth = gaussian_delta(&one, &Exact::try_from(epsilon).unwrap());
+        let truth = truth.to_rational().unwrap();
         let inner = contour.inner(&rational(epsilon));
         let bound = value(contour.delta(inner));
-        assert!(bound >= truth * (1.0 - 1e-9), "{epsilon}: {bound} {truth}");
-        let sum = contour.sum(inner).unwrap();
-        short += usize::from(bound * (1.0 - contour.parts.rounding / sum) < truth);
+        excess(&bound, &truth);
+        let share = contour.parts.rounding / contour.sum(inner).unwrap();
+        short += usize::from(without(&bound, share) < truth);
     }
     assert!(short > 5, "{short}: the test shows nothing");
 }
@@ -134,9 +152,9 @@ fn what_is_left_is_needed_and_enough() {
         let truth = exactly(&terms, epsilon);
         let inner = contour.inner(&rational(epsilon));
         let bound = value(contour.delta(inner));
-        assert!(bound >= truth, "{epsilon}: {bound} {truth}");
-        short +=
-            usize::from(bound * (1.0 - contour.parts.left / contour.sum(inner).unwrap()) < truth);
+        excess(&bound, &truth);
+        let share = contour.parts.left / contour.sum(inner).unwrap();
+        short += usize::from(without(&bound, share) < truth);
     }
     assert!(short > 5, "{short}: the test shows nothing");
 }
@@ -160,7 +178,7 @@ fn a_gaussian_that_is_added_only_adds() {
         for epsilon in [0.5, 1.0, 2.0, 3.0] {
             let bound = value(contour.delta(contour.inner(&rational(epsilon))));
             let truth = exactly(&terms, epsilon);
-            assert!(bound >= truth, "{square} {epsilon}: {bound} {truth}");
+            excess(&bound, &truth);
         }
     }
 }
@@ -191,10 +209,7 @@ fn every_choice_is_sound() {
         let epsilon = cases.between(0.0, 5.0);
         if let Some(bound) = contour.delta(contour.inner(&rational(epsilon))) {
             let truth = exactly(&terms, epsilon);
-            assert!(
-                bound.approximate() >= truth * (1.0 - 1e-12),
-                "{plan:?} {epsilon}"
-            );
+            assert!(bound.to_rational() >= truth, "{plan:?} {epsilon}");
         }
     }
 }
@@ -222,12 +237,9 @@ fn random_lists_of_responses() {
             let truth = exactly(&terms, *epsilon);
             assert!(bound.is_some(), "{terms:?} at {epsilon} of {sum}: {truth}");
             let bound = value(bound);
-            assert!(
-                bound >= truth * (1.0 - 1e-12),
-                "{terms:?} at {epsilon}: {bound} {truth}"
-            );
-            if *epsilon < 0.5 * sum && truth > 1e-30 {
-                worst = worst.max(bound / truth);
+            let excess = excess(&bound, &truth);
+            if *epsilon < 0.5 * sum && to_f64(&truth, Round::Down) > 1e-30 {
+                worst = worst.max(excess);
             }
         }
     }
@@ -241,16 +253,11 @@ fn near_the_pure_limit_the_formula_is_exact() {
     for epsilon in [1.6, 1.75, 1.899] {
         let bound = value(top_delta(&list, &rational(epsilon)));
         let truth = exactly(&terms, epsilon);
-        assert!(
-            bound >= truth && bound <= truth * (1.0 + 1e-12),
-            "{epsilon}: {bound} {truth}"
-        );
-        let target = crate::directed::float(truth);
-        let found = to_f64(&top_epsilon(&list, &target).unwrap(), Round::Up);
-        assert!(
-            found >= epsilon * (1.0 - 1e-12) && found <= epsilon * (1.0 + 1e-9),
-            "{epsilon}: {found}"
-        );
+        assert!(excess(&bound, &truth) <= 1.0 + 1e-12);
+        // A δ below the truth takes more than ε.
+        let target = Float::from_rational(&without(&truth, 1e-18), 128, Round::Down);
+        let found = top_epsilon(&list, &target).unwrap();
+        assert!(excess(&found, &rational(epsilon)) <= 1.0 + 1e-9);
     }
     assert!(top_delta(&list, &rational(1.4)).is_none());
     assert!(top_delta(&list, &rational(1.91)).unwrap().is_zero());

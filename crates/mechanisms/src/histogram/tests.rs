@@ -1,30 +1,41 @@
 //! The claim of three slots, hunted; the whole, audited; and its accuracy.
 
-use auditor::{Input, audit};
+use auditor::{Factor, Input, Report, audit, player};
 use continual::{
-    EventLevel, Identifier, Mixed, Pair, StreamMessage, Suitable, Verifier,
+    Catalogue, EventLevel, ExtConComp, Identifier, Mixed, Pair, Request, StreamMessage, Suitable,
+    Verifier,
     composite::{Composite, Fault, Found, Parts, Tainted, hunt},
     streams::Streams,
 };
 use exact::Exact;
+use measures::EpsilonDelta;
 use queryable::{AskError, Chain, Root};
 
-use crate::{counter::SubtractingCounter, samplers::Geometric};
+use crate::{counter::SubtractingCounter, monitor::RowUpdate, samplers::Geometric};
 
 use super::{
     parts::{Answer, Name, Noises, Query},
     *,
 };
 
-/// With noise of these ratios, enumerated to a radius.
-fn small(dimensions: usize, [counter, other]: [u64; 2], radius: u32) -> Histogram {
+/// With a horizon of three rows and noise of these ratios, enumerated to a radius.
+fn small(dimensions: usize, ratios: [u64; 2], radius: u32) -> Histogram {
+    small_until(3, dimensions, ratios, radius)
+}
+
+fn small_until(
+    horizon: u64,
+    dimensions: usize,
+    [counter, other]: [u64; 2],
+    radius: u32,
+) -> Histogram {
     let noise = |d: u64| {
         let ratio = RBig::from_parts(1.into(), d.into());
         DiscreteLaplace::with_ratio(ratio)
             .unwrap()
             .enumerating(radius)
     };
-    let counter = Counter::new(3, noise(counter)).unwrap();
+    let counter = Counter::new(horizon, noise(counter)).unwrap();
     let one_sided = || {
         let ratio = RBig::from_parts(1.into(), other.into());
         let noise = Geometric::with_ratio(ratio).unwrap();
@@ -86,10 +97,17 @@ fn forced(query: &Query) -> Vec<Result<Answer, AskError>> {
     }
 }
 
-fn suitable(histogram: &Histogram) -> Suitable<Name, Query, Answer, ApproximateParallel> {
+fn catalogue<N: CountingNoise>(
+    histogram: &Histogram<N>,
+) -> Catalogue<Name, Query, Answer, EpsilonDelta> {
     let Histogram { noises, losses, .. } = histogram;
-    let catalogue = noises.catalogue(losses, histogram.dimensions, histogram.statistic);
-    Suitable::new(catalogue, histogram.slots())
+    noises.catalogue(losses, histogram.dimensions, histogram.statistic)
+}
+
+fn suitable<N: CountingNoise>(
+    histogram: &Histogram<N>,
+) -> Suitable<Name, Query, Answer, ApproximateParallel> {
+    Suitable::new(catalogue(histogram), histogram.slots())
 }
 
 #[test]
@@ -131,7 +149,7 @@ impl Composite for Twice {
             let monitor = parts.create(Name::Monitor(vec![0]))?;
             let watched = row.clone().map(|row| {
                 let by = row.into_iter().map(i64::from).collect();
-                Query::Watch(crate::monitor::RowUpdate { by, threshold: 0 })
+                Query::Watch(RowUpdate { by, threshold: 0 })
             });
             parts.ask(monitor, watched)?;
         }
@@ -156,8 +174,12 @@ fn a_row_that_two_monitors_see_is_found() {
 
 /// One column, with Gaussian noise of variance 1/8 in the counter, and noise of this ratio in the other parts.
 fn small_gaussian(other: u64, radius: u32) -> Histogram<DiscreteGaussian> {
+    small_gaussian_with(RBig::from_parts(1.into(), 8u8.into()), other, radius)
+}
+
+fn small_gaussian_with(variance: RBig, other: u64, radius: u32) -> Histogram<DiscreteGaussian> {
     let laplace = small(1, [50, other], radius);
-    let noise = DiscreteGaussian::new(RBig::from_parts(1.into(), 8u8.into())).unwrap();
+    let noise = DiscreteGaussian::new(variance).unwrap();
     let counter = Counter::new(3, noise.enumerating(radius + 1)).unwrap();
     let Noises {
         monitor,
@@ -171,9 +193,133 @@ fn small_gaussian(other: u64, radius: u32) -> Histogram<DiscreteGaussian> {
     small.unwrap().with_margins(Margins { step: 1, check: 0 })
 }
 
-/// The audit leaves out what is drawn beyond the radius, which neighbours of the last known values may be, a share of about `ratio^radius`, and counts it
-/// against the claim, on either input: that is the slack, and δ is shown up to it. A tenth of the claim is refuted.
-fn audited<N: CountingNoise>(histogram: &Histogram<N>, steps: usize, slack: f64) {
+/// The bounds on δ at this ε: no more than the first, and no less than the second.
+fn delta<Q, A>(report: &Report<Q, A>, epsilon: &Exact) -> (f64, f64) {
+    let at = |round| report.delta(&Factor::of_epsilon(epsilon, round).unwrap());
+    let most = at(Round::Down).most.to_f64().value();
+    (most, at(Round::Up).least.to_f64().value())
+}
+
+type Asked = Pair<Request<Name, Query>>;
+
+/// The game with the histogram's own parts, in which the adversary sees every answer of a part. The histogram is a
+/// post-processing of it, so that a row costs no more than this.
+fn parts_audited<N: CountingNoise>(
+    histogram: &Histogram<N>,
+    script: &[Asked],
+) -> Report<Asked, String> {
+    let build = |input: Input, root: &Root| {
+        let parts = root.spawn(ExtConComp::new(catalogue(histogram)))?;
+        let referee = Chain::new(Verifier::new(suitable(histogram)), Identifier::new(input));
+        let game = root.postprocess(&parts, referee)?;
+        Ok(player(move |message: Asked| {
+            Ok(format!("{:?}", game.ask(message)?))
+        }))
+    };
+    let next = |history: &[queryable::Exchange<Asked, String>]| vec![script[history.len()].clone()];
+    audit(build).asking(script.len(), next).unwrap()
+}
+
+/// Asks the part with this number.
+fn to(part: usize, zero: Query, one: Query) -> Asked {
+    Pair::new(Request::ask(part, zero), Request::ask(part, one))
+}
+
+fn create(name: Name) -> Asked {
+    Pair::same(Request::Create(name))
+}
+
+/// This ε holds at δ, up to what truncated draws leave open, and this share of it (in per cent) is refuted.
+fn is_tight<Q, A>(report: &Report<Q, A>, epsilon: &Exact, claimed: f64, percent: u64) {
+    let (most, least) = delta(report, epsilon);
+    assert!(least <= claimed && most <= claimed + 1e-6, "{least} {most}");
+    let less = epsilon.times(percent).split(100);
+    let (_, least) = delta(report, &less);
+    assert!(least > claimed, "{percent} % of {epsilon}: {least}");
+}
+
+/// The counter's row, in one column.
+fn counted(zero: i64, one: i64) -> Asked {
+    to(0, Query::Row(vec![zero]), Query::Row(vec![one]))
+}
+
+fn watched(zero: [i64; 2], one: [i64; 2], threshold: i64) -> Asked {
+    let row = |by: [i64; 2]| RowUpdate {
+        by: by.to_vec(),
+        threshold,
+    };
+    to(0, Query::Watch(row(zero)), Query::Watch(row(one)))
+}
+
+/// No slot is larger than what a row costs in its part: 98 % of it is refuted.
+#[test]
+fn every_part_spends_its_slot() {
+    let histogram = small(1, [50, 50], 4);
+    // Both blocks of the first row are seen.
+    let counter = [create(Name::Counter), counted(0, 1), counted(0, 0)];
+    let report = parts_audited(&histogram, &counter);
+    is_tight(&report, histogram.losses.counter.epsilon(), 0.0, 98);
+
+    let comparison = [
+        create(Name::Comparison),
+        to(0, Query::Value(0), Query::Value(1)),
+    ];
+    let report = parts_audited(&histogram, &comparison);
+    is_tight(&report, histogram.losses.comparison.epsilon(), 0.0, 98);
+
+    // The largest total is 0 or 1, and then 0 or -1: it rises with the row that differs, and falls with the next.
+    let monitor = [
+        create(Name::Monitor(vec![0, -1])),
+        watched([0, 1], [1, 0], 1),
+        watched([-2, 0], [-2, 0], 0),
+    ];
+    let histogram = small(2, [50, 50], 5);
+    let report = parts_audited(&histogram, &monitor);
+    is_tight(&report, histogram.losses.monitor.epsilon(), 0.0, 98);
+
+    // The second row is in both blocks of the second epoch.
+    let histogram = small_endless([50, 50], 4);
+    let counter = [
+        create(Name::Counter),
+        counted(0, 0),
+        counted(0, 1),
+        counted(0, 0),
+    ];
+    let report = parts_audited(&histogram, &counter);
+    is_tight(&report, histogram.losses.counter.epsilon(), 0.0, 98);
+}
+
+/// The slots of a row add up: with its step of the counter and its comparison it costs what both cost.
+#[test]
+fn slots_of_a_row_add_up() {
+    let histogram = small_until(1, 1, [50, 50], 4);
+    let both = [
+        create(Name::Counter),
+        create(Name::Comparison),
+        counted(0, 1),
+        to(1, Query::Value(0), Query::Value(1)),
+    ];
+    let report = parts_audited(&histogram, &both);
+    let losses = &histogram.losses;
+    let sum = losses.counter.epsilon() + losses.comparison.epsilon();
+    is_tight(&report, &sum, 0.0, 98);
+}
+
+/// The slot of a Gaussian counter is its loss in zCDP, converted: four fifths of it are refuted.
+#[test]
+fn a_gaussian_counter_spends_its_slot() {
+    let variance = RBig::from_parts(2.into(), 1u8.into());
+    let histogram = small_gaussian_with(variance, 50, 8);
+    let counter = [create(Name::Counter), counted(0, 1), counted(0, 0)];
+    let report = parts_audited(&histogram, &counter);
+    let slot = &histogram.losses.counter;
+    let delta = slot.delta().to_f64(Round::Up);
+    is_tight(&report, slot.epsilon(), delta, 80);
+}
+
+/// The whole holds its claim. Truncated draws are counted against the claim on either input: that is the slack, and δ is
+/// shown up to it. The published values hide some answers of the parts, so that only some tenths of the claim are refuted here.
+fn audited<N: CountingNoise>(histogram: &Histogram<N>, steps: usize, slack: f64, tenths: u64) {
     let build = |input: Input, root: &Root| {
         let running = root.spawn(histogram.machine())?;
         let function = Streams::with(Updates).function::<RowMessage>(&1);
@@ -186,22 +332,18 @@ fn audited<N: CountingNoise>(histogram: &Histogram<N>, steps: usize, slack: f64)
     let pair = |(zero, one)| Pair::new(vec![zero], vec![one]).map(StreamMessage::Update);
     let report = audit(build).asking(steps, |_: &[_]| bits.map(pair).to_vec());
     let report = report.unwrap();
-    let at = |epsilon: &Exact| {
-        let factor = auditor::Factor::of_epsilon(epsilon, Round::Down);
-        report.delta(&factor.unwrap())
-    };
     let whole = histogram.losses.whole();
-    let delta = whole.delta().to_rational().unwrap();
-    let claimed = at(whole.epsilon());
-    let beyond = (&claimed.most - &delta).to_f64().value();
-    assert!(claimed.least <= delta && beyond < slack, "{beyond}");
-    assert!(at(&whole.epsilon().split(10)).least > delta);
+    let claimed = whole.delta().to_f64(Round::Up);
+    let (most, least) = delta(&report, whole.epsilon());
+    assert!(least <= claimed && most < claimed + slack, "{least} {most}");
+    let less = whole.epsilon().times(tenths).split(10);
+    assert!(delta(&report, &less).1 > claimed);
 }
 
 #[test]
 fn it_is_as_private_as_claimed() {
-    audited(&small(1, [50, 50], 3), 1, 1e-4);
-    audited(&small(1, [100_000, 100_000], 1), 2, 1e-4);
+    audited(&small(1, [50, 50], 3), 1, 1e-5, 3);
+    audited(&small(1, [100_000, 100_000], 1), 2, 3e-5, 2);
 }
 
 #[test]
@@ -210,8 +352,8 @@ fn without_a_horizon_it_is_as_private_as_claimed() {
     // Two levels of blocks in every epoch: a row costs what it costs in one of them.
     let levels = small.losses.counter.epsilon().to_f64(Round::Up);
     assert!((levels - 2.0 * 50f64.ln()).abs() < 1e-9, "{levels}");
-    audited(&small, 1, 1e-4);
-    audited(&small_endless([100_000, 100_000], 1), 2, 1e-4);
+    audited(&small, 1, 1e-5, 3);
+    audited(&small_endless([100_000, 100_000], 1), 2, 3e-5, 2);
 }
 
 /// However long it goes on, a row costs thirds of ε: in the counter, in one monitor and in one comparison.
@@ -252,8 +394,8 @@ fn margins_grow_for_ever() {
 
 #[test]
 fn with_gaussian_noise_it_is_as_private_as_claimed() {
-    audited(&small_gaussian(50, 3), 1, 1e-4);
-    audited(&small_gaussian(100_000, 1), 2, 1e-4);
+    audited(&small_gaussian(50, 3), 1, 1e-5, 2);
+    audited(&small_gaussian(100_000, 1), 2, 3e-5, 2);
 }
 
 #[test]

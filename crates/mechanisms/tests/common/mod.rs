@@ -132,6 +132,14 @@ pub fn is_tight<Q, A>(report: &Report<Q, A>, epsilon: &Exact, slack: f64) {
     assert!(least > 0.0, "0.99 ε = {less} is not refuted");
 }
 
+/// The claimed pure loss holds up to `slack`, and this share of it (in per cent) is refuted.
+pub fn bites<Q, A>(report: &Report<Q, A>, epsilon: &Exact, slack: f64, percent: u64) {
+    holds(report, epsilon, slack);
+    let less = epsilon.times(percent).split(100);
+    let (least, _) = delta(report, &less);
+    assert!(least > 0.0, "{percent} % of ε = {epsilon} is not refuted");
+}
+
 /// The claimed pure loss holds up to `slack`.
 pub fn holds<Q, A>(report: &Report<Q, A>, epsilon: &Exact, slack: f64) {
     let (least, most) = delta(report, epsilon);

@@ -3,12 +3,19 @@
 #![allow(dead_code, reason = "each test file uses some of them")]
 
 use queryable_model::{AskError, Machine, Queryable, Root, Scope, machine};
-use shuttle::scheduler::{PctScheduler, RandomScheduler};
-use shuttle::{Config, Runner, check_dfs};
+use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler};
+use shuttle::{Config, Runner};
 
-/// Every schedule, up to a bound that only a growing test would reach.
-pub fn every_schedule(test: impl Fn() + Send + Sync + 'static) {
-    check_dfs(test, Some(200_000));
+/// Every schedule, and their number. A test with more than a million fails: it would not run all of them.
+pub fn every_schedule(test: impl Fn() + Send + Sync + 'static) -> usize {
+    every_schedule_up_to(1_000_000, test)
+}
+
+pub fn every_schedule_up_to(most: usize, test: impl Fn() + Send + Sync + 'static) -> usize {
+    let scheduler = DfsScheduler::new(Some(most + 1), false);
+    let schedules = Runner::new(scheduler, Config::default()).run(test);
+    assert!(schedules <= most, "there are more than {most} schedules");
+    schedules
 }
 
 pub fn many_schedules(test: impl Fn() + Send + Sync + Copy + 'static) {
