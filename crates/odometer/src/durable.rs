@@ -14,7 +14,7 @@ use crate::{
     odometer::Odometer,
     session::Data,
     session::Session,
-    session::watch::Fused,
+    session::watch::DataRoot,
     space::{Space, check_contains},
 };
 
@@ -55,7 +55,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
                 account.opening(&odometer.spot(books, Some(above), d_in.clone()))
             },
             move |data: &Arc<S::Data>, scope, (books, above)| {
-                let place = Fused::below(&scope.root()?, &opened.label(), opened.watch())?;
+                let place = DataRoot::below(&scope.root()?, &opened.label(), opened.watch())?;
                 let spot = opened.spot(books, Some(above), at.clone());
                 let account = opened.made(Some(capped.clone())).account_on(spot);
                 let account = account.map_err(|error| AskError::failed(error.to_string()))?;
@@ -109,7 +109,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     ) -> Result<Session<S, R>, OpenError> {
         let label = self.label();
         let root = books.root().map_err(OpenError::Unusable)?;
-        let place = Fused::below(&root, &label, self.watch()).map_err(OpenError::Unusable)?;
+        let place = DataRoot::below(&root, &label, self.watch()).map_err(OpenError::Unusable)?;
         let spot = || self.spot(books, None, d_in.clone());
         check_names(self.made(cap.clone()), &spot())?;
         check_contains(self.space(), &data)?;

@@ -9,7 +9,8 @@ use crate::{
     account::ascent::Kind,
     compositor::Composition,
     error::LaunchError,
-    measurement::{Above, Head, Measurement},
+    failure::withhold,
+    measurement::{Above, Head, Measurement, Unprocessed},
     session::Session,
     space::Space,
 };
@@ -81,12 +82,17 @@ pub(crate) fn answered<S: Space, M: Measure, A: 'static>(
     sell: impl FnOnce(&mut Run<'_, S>) -> Result<(), LaunchError>,
 ) -> Result<A, LaunchError> {
     let mut answer = None;
-    sell(&mut |data, scope, above| {
+    let sold = sell(&mut |data, scope, above| {
         answer = Some(measurement.run_at(data, scope, above)?);
         Ok(())
-    })?;
+    });
+    if let Err(error) = sold {
+        withhold(answer);
+        return Err(error);
+    }
     // Whoever sells runs what it has charged before it says so.
-    answer.ok_or(LaunchError::Failed(AskError::Halted))
+    let answer: Unprocessed<A> = answer.ok_or(LaunchError::Failed(AskError::Halted))?;
+    answer.processed().map_err(LaunchError::Failed)
 }
 
 impl<S: Space, R: FilterRule> Desk<S, R::Child> for Session<S, R> {

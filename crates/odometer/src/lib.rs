@@ -47,6 +47,9 @@ mod collection;
 mod compositor;
 mod durable;
 mod error;
+mod failure;
+#[doc(hidden)]
+pub mod internal;
 pub mod journal;
 mod launcher;
 mod measurement;

@@ -11,7 +11,7 @@ use crate::{
     measurement::Measurement,
     session::Data,
     session::Session,
-    session::watch::{Fused, Watch},
+    session::watch::{DataRoot, Watch},
     space::{Space, check_contains},
 };
 
@@ -226,7 +226,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         let (quota, messages) = (self.quota, self.messages);
         let watch = self.watch.clone();
         let open = move |data: &Arc<S::Data>, scope: &mut queryable::Scope<'_>| {
-            let place = Fused::below(&scope.root()?, &label, watch.as_ref())?;
+            let place = DataRoot::below(&scope.root()?, &label, watch.as_ref())?;
             let (label, cap) = (Arc::clone(&label), Some(cap.clone()));
             let account = Account::new(label, rule.clone(), cap, quota, None)
                 .map_err(|error| queryable::AskError::failed(error.to_string()))?
@@ -270,7 +270,7 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
     /// [`OpenError::NotInSpace`]; [`OpenError::Unusable`] if the root is somebody else's.
     pub fn open_in(&self, root: &Root, data: Arc<S::Data>) -> Result<Session<S, R>, OpenError> {
         let place =
-            Fused::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
+            DataRoot::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
         check_contains(&self.space, &data)?;
         let (label, rule) = (Arc::clone(&self.label), self.rule.clone());
         let account =

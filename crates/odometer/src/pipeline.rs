@@ -7,7 +7,7 @@ use queryable::Root;
 
 use crate::{
     error::OpenError,
-    measurement::Measurement,
+    measurement::{Measurement, Unprocessed},
     odometer::Odometer,
     session::Session,
     space::{Space, check_same},
@@ -104,15 +104,16 @@ impl<S: Space, T: Space, R: FilterRule> Pipeline<S, T, R> {
                 let before = filter.run(data, scope)?;
                 before
                     .nest_after(&transformation)
+                    .map(Unprocessed::Done)
                     .map_err(|error| queryable::AskError::failed(error.to_string()))
             }
         };
         let transformation = self.transformation.clone();
         let reserved = filter.reserved().map(|reserved| {
-            reserved.then(move |before: Session<S, R>| {
+            reserved.then(Arc::new(move |before: Session<S, R>| {
                 let after = before.link(AFTER).nest_after(&transformation);
                 after.map_err(|error| queryable::AskError::failed(error.to_string()))
-            })
+            }))
         });
         let after = filter.derived(links, space, map, function);
         Ok(after.reserved_by(reserved))

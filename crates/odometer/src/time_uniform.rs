@@ -17,7 +17,7 @@ use crate::{
     session::Data,
     session::Session,
     session::durable::{KeyedLaunch, Receipted},
-    session::watch::{Fused, Watch},
+    session::watch::{DataRoot, Watch},
     space::{Space, check_contains},
 };
 
@@ -102,7 +102,7 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
         root: &Root,
         data: Arc<S::Data>,
     ) -> Result<TimeUniformSession<S, R>, OpenError> {
-        let place = self.fused(root)?;
+        let place = self.data_root(root)?;
         check_contains(&self.space, &data)?;
         let account = self.made().account()?;
         Ok(self.session(data, place, Arc::new(account)))
@@ -137,7 +137,7 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
         data: S::Data,
     ) -> Result<TimeUniformSession<S, R>, OpenError> {
         let root = books.root().map_err(OpenError::Unusable)?;
-        let place = self.fused(&root)?;
+        let place = self.data_root(&root)?;
         let spot = || Spot {
             books,
             parent: None,
@@ -153,8 +153,8 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
         Ok(self.session(Arc::new(data), place, account))
     }
 
-    fn fused(&self, root: &Root) -> Result<Fused, OpenError> {
-        Fused::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)
+    fn data_root(&self, root: &Root) -> Result<DataRoot, OpenError> {
+        DataRoot::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)
     }
 
     fn made(&self) -> Made<S::Metric, R> {
@@ -174,7 +174,7 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
     fn session(
         &self,
         data: Arc<S::Data>,
-        place: Fused,
+        place: DataRoot,
         account: Arc<Account<S::Metric, R>>,
     ) -> TimeUniformSession<S, R> {
         let (space, data) = (self.space.clone(), Data::Here(data));

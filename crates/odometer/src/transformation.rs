@@ -3,10 +3,11 @@
 use std::{fmt, ops::Shr, panic::Location, sync::Arc};
 
 use measures::{MAX_LINKS, MapError, Measure, Number, times};
-use queryable::{AskError, Fuse, guarded};
+use queryable::{AskError, guarded};
 
 use crate::{
     error::LaunchError,
+    failure::FirstFailure,
     measurement::Measurement,
     space::{Space, check_same},
 };
@@ -197,23 +198,22 @@ impl<S: Space, T: Space> Transformation<S, T> {
         })
     }
 
-    /// The data after, where data have a fuse: a failure blows it, and says no more.
-    pub(crate) fn apply_under(
+    /// The data after, if nothing has failed on the data by then. A failure is recorded as the first, and says no more.
+    pub(crate) fn apply_once(
         &self,
-        fuse: Option<&Fuse>,
+        first: Option<&FirstFailure>,
         data: &S::Data,
     ) -> Result<T::Data, AskError> {
-        if fuse.is_some_and(Fuse::is_blown) {
-            return Err(AskError::Halted);
+        let Some(first) = first else {
+            return self.apply(data);
+        };
+        first.check()?;
+        let after = self.try_apply(data);
+        if let Err(Failed { by, error }) = &after {
+            first.record(by.as_deref().unwrap_or("a transformation"), error);
         }
-        self.try_apply(data)
-            .map_err(|Failed { by, error }| match fuse {
-                Some(fuse) => {
-                    fuse.blow(by.as_deref().unwrap_or("a transformation"), &error);
-                    AskError::Halted
-                }
-                None => error,
-            })
+        first.check()?;
+        after.map_err(|failed| failed.error)
     }
 
     /// How many others it is made of.
@@ -287,7 +287,7 @@ impl<S: Space, T: Space> Transformation<S, T> {
         let (before, function) = (self.clone(), measurement.function());
         Ok(
             measurement.derived(links, self.input().clone(), map, move |data, scope| {
-                let data = before.apply_under(scope.fuse(), data).map(Arc::new)?;
+                let data = before.apply_once(scope.carried(), data).map(Arc::new)?;
                 function(&data, scope)
             }),
         )

@@ -6,7 +6,10 @@ use measures::{
     adaptive::GaussianComposition, convert::PureToApprox, fixed::Optimal,
 };
 use odometer::{Compositor, LaunchError, Measurement, Odometer, Records};
-use queryable::{AskError, DEFAULT_MESSAGES, Queryable, Scope, machine};
+use queryable::{
+    AskError, DEFAULT_MESSAGES, PostProcessor, Queryable, Received, Root, Scope, Sent, Side,
+    machine, translate,
+};
 
 type Data = Records<i64>;
 type Echo = Queryable<u8, u8>;
@@ -153,4 +156,162 @@ fn a_compositor_counts_for_each_slot() {
         let launched = composition.launch(&approx()).unwrap();
         assert_eq!(answered(&launched), (3, Some(over(3))));
     }
+}
+
+/// A machine that always answers `()`, and does as much inside as there are records: its map of (0, 0) is true of it.
+fn constant(inside: fn(usize, &mut Scope<'_>) -> Result<(), AskError>) -> Constant {
+    let map = PrivacyMap::constant_up_to(ApproxDp, 1, "(0, 0)").unwrap();
+    Measurement::new("constant", DATA, map, move |data, scope| {
+        let n = data.len();
+        inside(n, scope)?;
+        scope.spawn(machine(move |(), scope: &mut Scope<'_>| inside(n, scope)))
+    })
+}
+
+type Constant = Measurement<Data, ApproxDp, Queryable<(), ()>>;
+
+/// What happens inside of a launch is not communication: otherwise the number of answers would depend on data.
+#[test]
+fn the_number_of_answers_does_not_depend_on_data() {
+    let asks = |n: usize, scope: &mut Scope<'_>| {
+        let inner = scope.spawn(machine(|(), _: &mut Scope<'_>| Ok(())))?;
+        (0..n).try_for_each(|_| inner.ask(()))
+    };
+    let post_processes = |n: usize, scope: &mut Scope<'_>| {
+        let inner = scope.spawn(machine(|(), _: &mut Scope<'_>| Ok(())))?;
+        let front = scope.postprocess(&inner, translate(|()| (), |()| ()))?;
+        (0..n).try_for_each(|_| front.ask(()))
+    };
+    let in_a_root = |n: usize, scope: &mut Scope<'_>| {
+        let root = scope.root()?;
+        let inner = root.spawn(machine(|(), _: &mut Scope<'_>| Ok(())))?;
+        let front = root.postprocess(&inner, translate(|()| (), |()| ()))?;
+        (0..n).try_for_each(|_| front.ask(()))?;
+        (0..n).try_for_each(|_| root.run([], |_| Ok(())))
+    };
+    // A session of its own inside: its launches and their messages.
+    let in_a_session = |n: usize, scope: &mut Scope<'_>| {
+        let failed = |error: LaunchError| AskError::failed(error.to_string());
+        let odometer = Odometer::new(DATA, Basic::new(ApproxDp)).answering_at_most(1_000);
+        let session = odometer.open_in(&scope.root()?, Default::default());
+        let session = session.map_err(|error| failed(error.into()))?;
+        (0..n).try_for_each(|_| {
+            let [one, other] = session.launch(&approx()).map_err(failed)?;
+            one.ask(1).and(other.ask(2)).map(drop)
+        })
+    };
+    for inside in [asks, post_processes, in_a_root, in_a_session] {
+        for records in [0, 1, 40] {
+            let open = || {
+                let odometer = Odometer::new(DATA, Basic::new(ApproxDp)).answering_at_most(10);
+                odometer.open(vec![7; records]).unwrap()
+            };
+            let count = |asked: &Queryable<(), ()>| {
+                let mut answers = 0;
+                loop {
+                    match asked.ask(()) {
+                        Ok(()) => answers += 1,
+                        Err(error) => return (answers, error),
+                    }
+                }
+            };
+            let machine = open().launch(&constant(inside)).unwrap();
+            assert_eq!(count(&machine), (10, over(10)), "{records} records");
+            // Below a filter, what is launched in it is part of one launch: one message for the launch there.
+            let filter = Odometer::new(DATA, Basic::new(ApproxDp)).filter(1, "(0, 0)");
+            let below = open().launch(&filter.unwrap()).unwrap();
+            let machine = below.launch(&constant(inside)).unwrap();
+            assert_eq!(count(&machine), (9, over(10)), "{records} records");
+        }
+    }
+}
+
+/// A machine of another launch that asks is an analyst to this one.
+#[test]
+fn another_launch_that_asks_is_counted() {
+    let map = PrivacyMap::constant_up_to(ApproxDp, 1, "(1, 0.1)").unwrap();
+    let asks = Measurement::new("asks", DATA, map, |_, scope| {
+        let odometer = Odometer::new(DATA, Basic::new(ApproxDp)).answering_at_most(3);
+        let session = odometer.open_in(&scope.root()?, Default::default());
+        let session = session.map_err(|error| AskError::failed(error.to_string()))?;
+        let launched = session.launch(&approx());
+        let [echo, _] = launched.map_err(|error| AskError::failed(error.to_string()))?;
+        scope.spawn(machine(move |n: u8, _: &mut Scope<'_>| {
+            Ok((0..n).take_while(|_| echo.ask(1).is_ok()).count())
+        }))
+    });
+    let session = Odometer::new(DATA, Basic::new(ApproxDp)).answering_at_most(100);
+    let asking = session.open(vec![]).unwrap().launch(&asks);
+    // The echo is no machine below that one: it was launched before.
+    assert_eq!(asking.unwrap().ask(5), Ok(0));
+    let map = PrivacyMap::constant_up_to(ApproxDp, 1, "(1, 0.1)").unwrap();
+    let within = Measurement::new("asks within", DATA, map, |_, scope| {
+        let odometer = Odometer::new(DATA, Basic::new(ApproxDp)).answering_at_most(3);
+        let session = odometer.open_in(&scope.root()?, Default::default());
+        let session = session.map_err(|error| AskError::failed(error.to_string()))?;
+        let launched = session.launch(&approx());
+        let echoes = launched.map_err(|error| AskError::failed(error.to_string()))?;
+        Ok(answered(&echoes))
+    });
+    assert_eq!(
+        session.open(vec![]).unwrap().launch(&within),
+        Ok((3, Some(over(3))))
+    );
+}
+
+/// A post-processor that asks a thousand times in one step speaks for the analyst: it ends at the limit.
+#[test]
+fn a_post_processor_that_asks_very_often_is_counted() {
+    /// Counts how often it is answered.
+    struct Often(u64);
+    impl PostProcessor for Often {
+        type Query = ();
+        type Answer = u64;
+        type InnerQuery = u8;
+        type InnerAnswer = u8;
+
+        fn step(
+            &mut self,
+            message: Received<Self>,
+            _: &mut Scope<'_>,
+        ) -> Result<Sent<Self>, AskError> {
+            let answered = self.0;
+            Ok(match message {
+                Side::Right(Err(error)) => {
+                    assert_eq!(error, over(7));
+                    Side::Left(answered)
+                }
+                Side::Right(Ok(_)) if answered == 999 => Side::Left(1_000),
+                Side::Right(Ok(_)) => {
+                    self.0 += 1;
+                    Side::Right(1)
+                }
+                Side::Left(()) => Side::Right(1),
+            })
+        }
+    }
+    let open = || {
+        let odometer = Odometer::new(DATA, Basic::new(ApproxDp)).answering_at_most(7);
+        odometer.open(vec![]).unwrap()
+    };
+    // In front of the handle, as part of the measurement, and in a root that was handed out.
+    let [echo, _] = open().launch(&approx()).unwrap();
+    let often = Root::from_os()
+        .unwrap()
+        .postprocess(&echo, Often(0))
+        .unwrap();
+    assert_eq!(often.ask(()), Ok(7));
+    let map = || PrivacyMap::constant_up_to(ApproxDp, 1, "(0.1, 1e-9)").unwrap();
+    let one = Measurement::new("one", DATA, map(), |_, scope| {
+        scope.spawn(machine(|x: u8, _: &mut Scope<'_>| Ok(x)))
+    });
+    let front = open().launch(&one.postprocess_with(|| Often(0))).unwrap();
+    // The question is a message, too: the post-processor was spawned by the launch.
+    assert_eq!(front.ask(()), Ok(6));
+    let hands_out = Measurement::new("hands out", DATA, map(), |_, scope| {
+        let echo = scope.spawn(machine(|x: u8, _: &mut Scope<'_>| Ok(x)))?;
+        Ok((scope.root()?, echo))
+    });
+    let (root, echo) = open().launch(&hands_out).unwrap();
+    assert_eq!(root.postprocess(&echo, Often(0)).unwrap().ask(()), Ok(6));
 }

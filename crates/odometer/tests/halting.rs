@@ -8,11 +8,11 @@ use measures::{Epsilon, FixedRule, PrivacyMap, PureDp, Rule, RuleError, times};
 use odometer::{Compositor, LaunchError, Measurement, Odometer, Transformation, Watch};
 use queryable::AskError;
 
-type Change = Transformation<Numbers, Numbers>;
+pub(crate) type Change = Transformation<Numbers, Numbers>;
 
 /// A fixed rule for children that cost nothing.
 #[derive(Clone, Debug)]
-struct Free;
+pub(crate) struct Free;
 
 impl Rule for Free {
     type Child = PureDp;
@@ -34,7 +34,7 @@ impl FixedRule for Free {
 }
 
 /// Fails iff the value is in the data.
-fn fails_on(value: i64) -> Change {
+pub(crate) fn fails_on(value: i64) -> Change {
     let function = move |data: &Vec<i64>| match data.contains(&value) {
         true => Err(AskError::failed(format!("{value} is there"))),
         false => Ok(data.clone()),
@@ -56,8 +56,8 @@ fn a_hundred_transformations_under_no_budget_at_all_recover_one_record_and_not_a
     assert_eq!(found, [3], "and then the session has halted");
 }
 
-const STOPPED: LaunchError = LaunchError::Stopped { charged: true };
-const REFUSED: LaunchError = LaunchError::Stopped { charged: false };
+pub(crate) const STOPPED: LaunchError = LaunchError::Stopped { charged: true };
+pub(crate) const REFUSED: LaunchError = LaunchError::Stopped { charged: false };
 
 fn panics_on(value: i64) -> Change {
     let function = move |data: &Vec<i64>| {
@@ -67,7 +67,7 @@ fn panics_on(value: i64) -> Change {
     Transformation::new(records(), records(), times(1), function)
 }
 
-fn free(name: &'static str) -> On<PureDp, usize> {
+pub(crate) fn free(name: &'static str) -> On<PureDp, usize> {
     let map = PrivacyMap::per_record(PureDp, "0").unwrap();
     Measurement::new(name, records(), map, |data, _| Ok(data.len()))
 }
@@ -98,7 +98,7 @@ fn family(top: &PureSession) -> Vec<PureSession> {
     ]
 }
 
-fn watched() -> (Watch, PureSession) {
+pub(crate) fn watched() -> (Watch, PureSession) {
     let watch = Watch::new();
     let odometer = Odometer::new(records(), BASIC).named("top").watched(&watch);
     let filter = odometer.filter(1, "0").unwrap();

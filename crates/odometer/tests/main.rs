@@ -37,4 +37,5 @@ mod seats;
 mod settling;
 mod shared;
 mod snapshots;
+mod stopping;
 mod turns;

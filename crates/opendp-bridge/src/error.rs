@@ -2,7 +2,7 @@
 //! error, because its text may hold data; construction sees no data, so its text is kept.
 
 use opendp::error::Error as OpendpError;
-use queryable::{AskError, Scope};
+use queryable::AskError;
 use thiserror::Error;
 
 /// Why an OpenDP object could not be brought over.
@@ -70,14 +70,6 @@ impl From<BridgeError> for AskError {
 /// What an analyst learns of an error at release: its kind.
 pub(crate) fn at_release(error: &OpendpError) -> AskError {
     AskError::failed(format!("OpenDP: {}", error.variant))
-}
-
-/// OpenDP's code has failed on data. A pipeline may hold transformations, whose failures no map covers and no charge pays
-/// for: as for those, it happens once for the data of a session, and only whoever opened them is told more.
-pub(crate) fn stopped(scope: &Scope<'_>, by: &str, error: &AskError) {
-    if let Some(fuse) = scope.fuse() {
-        fuse.blow(by, error);
-    }
 }
 
 /// What the author of a privacy map or a stability map may know: these see no data.

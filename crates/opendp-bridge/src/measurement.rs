@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use measures::{MapError, Measure, PrivacyMap};
-use odometer::{Measurement, Space as _};
+use odometer::{Measurement, Space as _, internal::imported};
 use opendp::core::{Measure as TheirMeasure, Measurement as TheirMeasurement};
 use queryable::AskError;
 
@@ -11,7 +11,7 @@ use crate::{
     constructor::{Build, Constructor},
     correspondence::{Correspondence, Counterpart},
     distance::OpendpDistance,
-    error::{BridgeError, at_release, in_full, stopped},
+    error::{BridgeError, at_release, in_full},
     pinned::Pinned,
     space::{OpendpMetric, OpendpSpace, OursOf, SharedDomain, SharedMetric, space_of},
 };
@@ -117,15 +117,18 @@ where
 {
     let Parts { space, map, pinned } = parts(measure, constructor)?;
     let by = format!("the OpenDP measurement `{name}`");
-    Ok(Measurement::new(name, space, map, move |data, scope| {
-        let failed = match pinned.with(|theirs| theirs.invoke(data)) {
-            Ok(Ok(answer)) => return Ok(answer),
-            Ok(Err(error)) => at_release(&error),
+    Ok(imported(name, space, map, move |data, _, failures| {
+        // Building it may have taken its time.
+        let invoked = pinned.with(|theirs| failures.check().map(|()| theirs.invoke(data)));
+        let failed = match invoked {
+            Ok(Ok(Ok(answer))) => return Ok(answer),
+            Ok(Ok(Err(error))) => at_release(&error),
+            Ok(Err(stopped)) => return Err(stopped),
             Err(BridgeError::Panicked) => AskError::Panicked,
             // It has not come to the data.
             Err(unbuilt) => return Err(unbuilt.into()),
         };
-        stopped(scope, &by, &failed);
+        failures.record(&by, &failed);
         Err(failed)
     }))
 }

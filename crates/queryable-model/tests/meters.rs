@@ -1,7 +1,7 @@
 //! Machines of one launch that are asked at the same time: together they answer exactly as many messages as they may.
 
 use crate::common::{adding, every_schedule, many_schedules, root};
-use queryable_model::AskError;
+use queryable_model::{AskError, Scope, machine};
 use shuttle::thread;
 
 fn race(limit: u64, asks: u64, machines: usize) {
@@ -41,4 +41,30 @@ fn two_machines_and_one_message() {
 #[test]
 fn two_machines_and_a_few_messages() {
     many_schedules(|| race(3, 2, 2));
+}
+
+/// Machines that ask children of their own on the way: these asks are free, and the others are counted as exactly.
+#[test]
+fn two_machines_that_ask_inside_and_one_message() {
+    many_schedules(|| {
+        let spawned = root()
+            .run_answering_at_most(1, [], |scope| {
+                let asking = |scope: &mut Scope<'_>| {
+                    let inner = scope.spawn(adding())?;
+                    scope.spawn(machine(move |x: u64, scope: &mut Scope<'_>| {
+                        let own = scope.spawn(adding())?;
+                        own.ask(x)?;
+                        // Not below this machine.
+                        assert_eq!(inner.ask(x), Err(AskError::NotSpawnedHere));
+                        own.ask(x)
+                    }))
+                };
+                Ok([asking(scope)?, asking(scope)?])
+            })
+            .unwrap();
+        let asking = spawned.map(|machine| thread::spawn(move || machine.ask(1)));
+        let answers = asking.map(|thread| thread.join().unwrap());
+        let refused = Err(AskError::TooManyMessages { limit: 1 });
+        assert!(answers == [Ok(2), refused.clone()] || answers == [refused, Ok(2)]);
+    });
 }

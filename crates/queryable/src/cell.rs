@@ -9,7 +9,7 @@ use crate::{
     coins::Coins,
     contained::{Caught, drop_contained},
     error::AskError,
-    lineage::{Running, guarded},
+    lineage::{Asker, Running, guarded},
     machine::Machine,
     meter::Prepaid,
     scope::{Context, Place, Scope, Terms},
@@ -49,6 +49,7 @@ pub(crate) trait Locked<Q, A>: Send {
     fn ask(
         &mut self,
         place: &Place,
+        asker: Asker,
         query: &mut Option<Q>,
         caught: &mut Caught,
     ) -> Result<A, AskError>;
@@ -76,32 +77,32 @@ impl<Q, A> Cell<dyn Locked<Q, A>> {
     /// Asks, if the code that runs on this thread may.
     #[inline]
     pub(crate) fn ask(&self, query: Q) -> Result<A, AskError> {
-        self.place.position.check_reachable()?;
-        self.ask_unchecked(query)
+        let asker = self.place.position.check_reachable()?;
+        self.ask_unchecked(asker, query)
     }
 
     /// Asks on behalf of code that was checked when it got hold of the machine.
     #[inline]
-    pub(crate) fn ask_unchecked(&self, query: Q) -> Result<A, AskError> {
+    pub(crate) fn ask_unchecked(&self, asker: Asker, query: Q) -> Result<A, AskError> {
         // Two paths and not one with a check behind it: an answer that is moved once more costs as much as all the rest.
         match self.place.position.withholds() {
-            false => self.ask_now(query),
-            true => self.ask_in_time(query),
+            false => self.ask_now(asker, query),
+            true => self.ask_in_time(asker, query),
         }
     }
 
     #[inline]
-    fn ask_now(&self, query: Q) -> Result<A, AskError> {
+    fn ask_now(&self, asker: Asker, query: Q) -> Result<A, AskError> {
         let mut query = Some(query);
         let mut caught = Caught::default();
-        lock(&self.slot).ask(&self.place, &mut query, &mut caught)
+        lock(&self.slot).ask(&self.place, asker, &mut query, &mut caught)
     }
 
     /// Asks, and withholds the answer if the turn has passed meanwhile. It was not given, so its destructor is still the
     /// machine's code: it asks nobody.
     #[cold]
-    fn ask_in_time(&self, query: Q) -> Result<A, AskError> {
-        let answer = self.ask_now(query);
+    fn ask_in_time(&self, asker: Asker, query: Q) -> Result<A, AskError> {
+        let answer = self.ask_now(asker, query);
         match self.place.lease.check() {
             Ok(_) => answer,
             Err(late) => {
@@ -122,6 +123,7 @@ impl<M: Machine + 'static> Locked<M::Query, M::Answer> for Slot<M> {
     fn ask(
         &mut self,
         place: &Place,
+        asker: Asker,
         query: &mut Option<M::Query>,
         caught: &mut Caught,
     ) -> Result<M::Answer, AskError> {
@@ -131,7 +133,7 @@ impl<M: Machine + 'static> Locked<M::Query, M::Answer> for Slot<M> {
             _ => return Err(AskError::Halted),
         };
         // Checked under the lock: whoever waited for it may have lost the turn meanwhile.
-        let outside = place.lease.enter(&mut self.prepaid)?;
+        let outside = place.lease.enter(&mut self.prepaid, asker)?;
         let step = |scope: &mut Scope<'_>| match query.take() {
             Some(query) => machine.step(query, scope),
             None => Err(AskError::Halted),
@@ -174,7 +176,7 @@ pub(crate) fn run<R>(
     caught: &mut Caught,
     step: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
 ) -> Result<R, AskError> {
-    let running = Running::step(context.lineage())?;
+    let running = Running::step(context.lineage(), terms.asker(place))?;
     let mut scope = Scope::new(place, context, terms);
     let outcome = catch_unwind(AssertUnwindSafe(|| step(&mut scope)));
     drop(running);

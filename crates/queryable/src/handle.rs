@@ -6,6 +6,7 @@ use crate::{
     cell::{Cell, Locked, cell},
     coins::Coins,
     error::AskError,
+    lineage::Asker,
     machine::Machine,
     scope::Place,
 };
@@ -53,8 +54,8 @@ impl<Q, A> Queryable<Q, A> {
     }
 
     /// Asks without looking at who is asking; `check_reachable` was done when the asker was built.
-    pub(crate) fn ask_unchecked(&self, query: Q) -> Result<A, AskError> {
-        self.0.ask_unchecked(query)
+    pub(crate) fn ask_unchecked(&self, asker: Asker, query: Q) -> Result<A, AskError> {
+        self.0.ask_unchecked(asker, query)
     }
 
     pub(crate) fn place(&self) -> &Place {

@@ -5,6 +5,7 @@
 //! every ask checks it. The note only ever *refuses*: nothing is inherited through it.
 
 use std::{
+    any::Any,
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
@@ -12,7 +13,7 @@ use std::{
 
 use fork_count::Process;
 
-use crate::{coins::Source, contained::discard, error::AskError, fuse::Fuse, sync::thread_local};
+use crate::{coins::Source, contained::discard, error::AskError, sync::thread_local};
 
 /// How deep machines may be nested: spawned by one another, or post-processing one another. One more is how many steps
 /// may run inside one another, whatever asks whom.
@@ -25,9 +26,14 @@ pub(crate) struct Lineage {
     is_root: bool,
     /// What its children's coins come from.
     source: Source,
-    /// A root's fuse: everything below it has it. (A machine's is that of the root above.)
-    fuse: Option<Fuse>,
+    /// A root's values, with those of the roots above.
+    carried: Option<Carried>,
+    /// Is it a post-processor's? Then nothing below finds what is carried above.
+    is_postprocessor: bool,
 }
+
+/// Values that everything below a root finds by their types: of each type, the one of the nearest root.
+type Carried = Arc<[Arc<dyn Any + Send + Sync>]>;
 
 /// The place of a machine, a function or a root in the tree: who stands above it, and how deep it is.
 #[derive(Clone)]
@@ -39,6 +45,8 @@ pub(crate) struct Position {
     process: Process,
     /// Are answers withheld that were not complete in time?
     withholds: bool,
+    /// Does a post-processor stand here?
+    is_postprocessor: bool,
 }
 
 impl Position {
@@ -49,31 +57,42 @@ impl Position {
                 parent: None,
                 is_root: true,
                 source,
-                fuse: None,
+                carried: None,
+                is_postprocessor: false,
             }),
             depth: 0,
             process: Process::current(),
             withholds: false,
+            is_postprocessor: false,
         }
     }
 
     /// Where another root and its children stand that is made here: below the same machine.
     pub(crate) fn root(&self, source: Source) -> Self {
-        self.fused_root(source, self.fuse().cloned())
+        self.root_with(source, self.all_carried().cloned())
     }
 
-    /// Where another root stands, with this fuse for whatever is below it.
-    pub(crate) fn fused_root(&self, source: Source, fuse: Option<Fuse>) -> Self {
+    /// Where another root stands that carries this value, too.
+    pub(crate) fn carrying<T: Any + Send + Sync>(&self, source: Source, value: T) -> Self {
+        let above = self.all_carried().into_iter().flat_map(|all| all.iter());
+        let others = above.filter(|value| !value.is::<T>()).cloned();
+        let value: Arc<dyn Any + Send + Sync> = Arc::new(value);
+        self.root_with(source, Some(others.chain([value]).collect()))
+    }
+
+    fn root_with(&self, source: Source, carried: Option<Carried>) -> Self {
         Self {
             spawner: Arc::new(Lineage {
                 parent: self.machine().cloned(),
                 is_root: true,
                 source,
-                fuse,
+                carried,
+                is_postprocessor: false,
             }),
             depth: self.depth,
             process: self.process,
             withholds: self.withholds,
+            is_postprocessor: false,
         }
     }
 
@@ -111,18 +130,27 @@ impl Position {
             parent: Some(Arc::clone(&self.spawner)),
             is_root: false,
             source,
-            fuse: None,
+            carried: None,
+            is_postprocessor: self.is_postprocessor,
         })
     }
 
-    /// The nearest fuse above.
-    pub(crate) fn fuse(&self) -> Option<&Fuse> {
-        let mut above = Some(&self.spawner);
-        while let Some(spawner) = above {
-            if spawner.fuse.is_some() {
-                return spawner.fuse.as_ref();
+    /// The value of this type that the nearest root above carries.
+    pub(crate) fn carried<T: Any>(&self) -> Option<&T> {
+        self.all_carried()?
+            .iter()
+            .find_map(|value| value.downcast_ref())
+    }
+
+    /// What the nearest root above carries, unless there is a post-processor before it.
+    fn all_carried(&self) -> Option<&Carried> {
+        let (mut above, mut is_postprocessor) = (&self.spawner, self.is_postprocessor);
+        while !is_postprocessor {
+            if above.is_root {
+                return above.carried.as_ref();
             }
-            above = spawner.parent.as_ref();
+            is_postprocessor = above.is_postprocessor;
+            above = above.parent.as_ref()?;
         }
         None
     }
@@ -134,6 +162,7 @@ impl Position {
             depth: self.deeper(self.depth)?,
             process: self.process,
             withholds: self.withholds,
+            is_postprocessor: false,
         })
     }
 
@@ -153,6 +182,7 @@ impl Position {
             depth: self.deeper(inner.depth)?,
             process: self.process,
             withholds: self.withholds,
+            is_postprocessor: true,
         })
     }
 
@@ -165,13 +195,13 @@ impl Position {
     }
 
     /// May the code that runs on this thread use what stands here? The analyst may use everything; a step, what is
-    /// strictly below its own machine; a destructor or other guarded code, nothing.
+    /// strictly below its own machine; a destructor or other guarded code, nothing. Returns who asks.
     #[inline]
-    pub(crate) fn check_reachable(&self) -> Result<(), AskError> {
+    pub(crate) fn check_reachable(&self) -> Result<Asker, AskError> {
         self.check_process()?;
-        let Now { who, .. } = now();
+        let Now { who, asker, .. } = now();
         if who == ANALYST || self.is_below(who) {
-            Ok(())
+            Ok(asker)
         } else {
             Err(AskError::NotSpawnedHere)
         }
@@ -213,6 +243,25 @@ struct Now {
     who: usize,
     /// How many steps run inside one another.
     steps: u16,
+    asker: Asker,
+}
+
+/// Code that asks, as meters see it: the launches that it is part of.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker {
+    /// The number of their meters. A step may ask only what is below its machine, and that has the same meters first,
+    /// counted from the root: so the number says which they are.
+    pub(crate) meters: u16,
+}
+
+impl Asker {
+    /// Code that is part of no launch: the analyst's.
+    pub(crate) const ANALYST: Self = Self { meters: 0 };
+
+    /// The code that runs on this thread.
+    pub(crate) fn now() -> Self {
+        now().asker
+    }
 }
 
 const ANALYST: usize = 0;
@@ -223,7 +272,7 @@ const CHILDLESS: usize = 1;
 const OUTCAST: usize = 2;
 
 thread_local! {
-    static NOW: Cell<Now> = const { Cell::new(Now { who: ANALYST, steps: 0 }) };
+    static NOW: Cell<Now> = const { Cell::new(Now { who: ANALYST, steps: 0, asker: Asker::ANALYST }) };
 }
 
 fn now() -> Now {
@@ -278,7 +327,7 @@ pub(crate) struct Running {
 impl Running {
     /// A step of the machine with this lineage.
     #[inline]
-    pub(crate) fn step(own: &Option<Arc<Lineage>>) -> Result<Self, AskError> {
+    pub(crate) fn step(own: &Option<Arc<Lineage>>, asker: Asker) -> Result<Self, AskError> {
         let who = own.as_ref().map_or(CHILDLESS, address);
         NOW.with(|now| {
             let before = now.get();
@@ -286,7 +335,7 @@ impl Running {
                 return Err(AskError::TooDeep { limit: MAX_DEPTH });
             }
             let steps = before.steps + 1;
-            now.set(Now { who, steps });
+            now.set(Now { who, steps, asker });
             Ok(Self { before })
         })
     }

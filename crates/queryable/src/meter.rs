@@ -2,6 +2,11 @@
 //!
 //! Some theorems on concurrent composition ask for finite communication: a bound on the number of messages that is set in
 //! advance. A meter is part of the lease, so whatever descends from the launch has it from birth, whoever holds the handle.
+//!
+//! Only messages that enter the launch from outside are communication. A step of a machine of the launch asks other
+//! machines of the launch for free: how often it does may depend on data, and the number of messages that are left must
+//! not. A post-processor asks on behalf of the code that put it there, the analyst's as a rule.
+//!
 //! A machine takes messages from its meters in advance, the more the longer it has been asked, and counts them under
 //! its own lock: so machines that share a meter do not share a cache line at every ask.
 
@@ -9,6 +14,7 @@ use std::sync::Arc;
 
 use crate::{
     error::AskError,
+    lineage::Asker,
     sync::{AtomicU64, Ordering},
     turn::Lease,
 };
@@ -79,11 +85,11 @@ impl Prepaid {
     /// Nothing: one message is taken at first, and then as many as were used.
     pub(crate) const NONE: Self = Self { left: 0, next: 1 };
 
-    /// Uses one message.
+    /// Uses one message of an asker that all meters count.
     #[inline]
     pub(crate) fn pay(&mut self, lease: &Lease) -> Result<(), AskError> {
         if self.left == 0 {
-            self.left = lease.take(self.next)?;
+            self.left = lease.take(self.next, Asker::ANALYST)?;
             self.next = self.next.saturating_mul(2).min(Self::MOST);
         }
         self.left -= 1;

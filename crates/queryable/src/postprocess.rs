@@ -3,7 +3,7 @@
 //!
 //! \[HST+23\] Alg 7 is misprinted; this follows \[HSV25\] Alg 1, and Alg 2 with its sides corrected.
 
-use crate::{error::AskError, handle::Queryable, machine::Machine, scope::Scope};
+use crate::{error::AskError, handle::Queryable, lineage::Asker, machine::Machine, scope::Scope};
 
 /// How many inner steps a post-processor may take for one query, unless said otherwise.
 pub const DEFAULT_STEPS: u32 = 10_000;
@@ -81,6 +81,8 @@ pub(crate) struct PostProcessed<P: PostProcessor> {
     processor: P,
     inner: Queryable<P::InnerQuery, P::InnerAnswer>,
     limit: u32,
+    /// The code that put the processor in front of the inner machine: it asks on behalf of that.
+    asker: Asker,
 }
 
 impl<P: PostProcessor> PostProcessed<P> {
@@ -88,11 +90,13 @@ impl<P: PostProcessor> PostProcessed<P> {
         processor: P,
         inner: Queryable<P::InnerQuery, P::InnerAnswer>,
         limit: u32,
+        asker: Asker,
     ) -> Self {
         Self {
             processor,
             inner,
             limit,
+            asker,
         }
     }
 }
@@ -108,7 +112,7 @@ impl<P: PostProcessor> Machine for PostProcessed<P> {
                 Side::Left(answer) => return Ok(answer),
                 // The right to ask was checked when the post-processor was built, and only this driver asks.
                 Side::Right(query) => {
-                    let answer = self.inner.ask_unchecked(query);
+                    let answer = self.inner.ask_unchecked(self.asker, query);
                     message = self.processor.step(Side::Right(answer), scope)?;
                 }
             }

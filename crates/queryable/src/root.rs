@@ -1,6 +1,7 @@
 //! Roots: owned, shared scopes on the analyst's side.
 
 use std::{
+    any::Any,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -12,9 +13,8 @@ use crate::{
     coins::{Child, Coins, Key, Script, Source},
     contained::Caught,
     error::AskError,
-    fuse::Fuse,
     handle::Queryable,
-    lineage::{Position, check_analyst},
+    lineage::{Asker, Position, check_analyst},
     machine::Machine,
     meter::Prepaid,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
@@ -175,7 +175,7 @@ impl Root {
     /// As [`check`](Self::check); [`AskError::TooManyMessages`].
     pub fn check_runs(&self) -> Result<(), AskError> {
         self.check()?;
-        self.0.place.lease.check_meters()
+        self.0.place.lease.check_meters(Asker::now())
     }
 
     /// Runs a function as if it were one step of a machine of its own: with its own coins and scope, on the data side,
@@ -250,8 +250,8 @@ impl Root {
         terms: Terms,
         function: impl FnOnce(&mut Scope<'_>) -> Result<R, AskError>,
     ) -> Result<R, AskError> {
-        place.position.check_reachable()?;
-        let outside = place.lease.enter(&mut { Prepaid::NONE })?;
+        let asker = place.position.check_reachable()?;
+        let outside = place.lease.enter(&mut { Prepaid::NONE }, asker)?;
         let mut caught = Caught::default();
         let mut context = Context::new(Coins::Unborn(Child::Function));
         let status = &mut Status::Running;
@@ -315,19 +315,31 @@ impl Root {
         Ok(Self::at(position.root(source), lease))
     }
 
-    /// As [`branch`](Self::branch), with a [`Fuse`] that everything below the branch has.
+    /// A [branch](Self::branch) of this root that carries a value: everything below finds it by its type. Code that cannot
+    /// name the type cannot find it, nor put another in its place. A post-processor finds nothing that is carried above
+    /// it, and neither does what it spawns.
+    ///
+    /// ```
+    /// use odometry::queryable::{AskError, Root, machine};
+    /// let root = Root::from_os()?.branch_carrying("a value")?;
+    /// let finds = root.spawn(machine(|(), scope| Ok(scope.carried::<&str>().copied())))?;
+    /// assert_eq!(finds.ask(())?, Some("a value"));
+    /// assert_eq!(root.branch_carrying("another")?.carried(), Some(&"another"));
+    /// assert_eq!(root.branch_carrying(7)?.branch()?.carried(), Some(&"a value"));
+    /// # Ok::<(), AskError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`branch`](Self::branch).
-    pub fn branch_fused(&self, fuse: Fuse) -> Result<Self, AskError> {
+    pub fn branch_carrying<T: Any + Send + Sync>(&self, value: T) -> Result<Self, AskError> {
         let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
         let source = position.source().below(self.next_child());
-        Ok(Self::at(position.fused_root(source, Some(fuse)), lease))
+        Ok(Self::at(position.carrying(source, value), lease))
     }
 
-    /// The nearest fuse at or above this root.
-    pub fn fuse(&self) -> Option<&Fuse> {
-        self.0.place.position.fuse()
+    /// The value of this type that the nearest root carries, here or above.
+    pub fn carried<T: Any>(&self) -> Option<&T> {
+        self.0.place.position.carried()
     }
 
     /// Puts a post-processor in front of a machine (\[HST+23\] Def 2.15, \[HSV25\] Alg 1). It costs no privacy, because
@@ -362,7 +374,7 @@ impl Root {
     {
         let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
         let position = position.in_front_of(&inner.place().position)?;
-        let machine = PostProcessed::new(processor, inner.clone(), inner_steps);
+        let machine = PostProcessed::new(processor, inner.clone(), inner_steps, Asker::now());
         let place = Place { position, lease };
         Ok(Queryable::new(machine, place, self.child_coins()))
     }

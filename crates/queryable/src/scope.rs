@@ -1,13 +1,12 @@
 //! Scopes: where a step gets its coins, and the only way to make a queryable.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use crate::{
     coins::{Child, Coins, Distribution},
     error::AskError,
-    fuse::Fuse,
     handle::Queryable,
-    lineage::{Lineage, Position, Running},
+    lineage::{Asker, Lineage, Position, Running},
     machine::Machine,
     postprocess::{DEFAULT_STEPS, PostProcessed, PostProcessor},
     root::Root,
@@ -85,6 +84,19 @@ pub(crate) enum Terms {
     /// That, and so many messages, for all children together: once there is one.
     Messages(u64),
     Own(Lease),
+}
+
+impl Terms {
+    /// The code that runs here under these terms, as an asker: part of all launches above, and of its own.
+    #[inline]
+    pub(crate) fn asker(&self, place: &Place) -> Asker {
+        let meters = match self {
+            Self::Inherited => place.lease.meters(),
+            Self::Messages(_) => place.lease.meters() + 1,
+            Self::Own(lease) => lease.meters(),
+        };
+        Asker { meters }
+    }
 }
 
 impl<'a> Scope<'a> {
@@ -238,13 +250,18 @@ impl<'a> Scope<'a> {
             position: self.below()?.in_front_of(&inner.place().position)?,
             lease: self.lease().clone(),
         };
-        let machine = PostProcessed::new(processor, inner.clone(), DEFAULT_STEPS);
+        let machine = PostProcessed::new(
+            processor,
+            inner.clone(),
+            DEFAULT_STEPS,
+            self.terms.asker(self.place),
+        );
         Ok(Queryable::new(machine, place, self.context.child_coins()))
     }
 
-    /// The fuse of the tree in which this step runs, if it has one.
-    pub fn fuse(&self) -> Option<&Fuse> {
-        self.place.position.fuse()
+    /// The value of this type that the nearest root above [carries](Root::branch_carrying).
+    pub fn carried<T: Any>(&self) -> Option<&T> {
+        self.place.position.carried()
     }
 
     /// An owned, shared scope below this machine, for what outlives the step: a session opened inside it, for one.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{
     error::AskError,
-    lineage::guarded,
+    lineage::{Asker, guarded},
     meter::{Meter, Prepaid},
     sync::{AtomicU64, Ordering},
 };
@@ -123,6 +123,8 @@ pub(crate) struct Lease(Option<Arc<Link>>);
 
 struct Link {
     condition: Condition,
+    /// How many meters there are among this condition and the rest.
+    meters: u16,
     rest: Lease,
 }
 
@@ -156,8 +158,12 @@ impl Lease {
     }
 
     fn link(&self, condition: Condition) -> Self {
-        let rest = self.clone();
-        Self(Some(Arc::new(Link { condition, rest })))
+        let is_meter = matches!(condition, Condition::Meter(_));
+        Self(Some(Arc::new(Link {
+            condition,
+            meters: self.meters() + u16::from(is_meter),
+            rest: self.clone(),
+        })))
     }
 
     pub(crate) fn includes(&self, turn: &Turn) -> bool {
@@ -175,41 +181,68 @@ impl Lease {
         })
     }
 
-    fn meters(&self) -> impl Iterator<Item = &Meter> {
-        self.conditions().filter_map(|condition| match condition {
-            Condition::Meter(meter) => Some(meter),
-            Condition::Turn(_) | Condition::Outside(_) => None,
-        })
+    /// How many meters there are. (Each is of a level of the tree, and a level has at most two.)
+    #[inline]
+    pub(crate) fn meters(&self) -> u16 {
+        self.0.as_ref().map_or(0, |link| link.meters)
     }
 
-    /// Takes at most so many messages from all meters, and at least one.
+    /// The meters that count what this asker asks: those of the launches that it is not part of, which are the innermost.
+    fn counting(&self, asker: Asker) -> impl Iterator<Item = &Meter> {
+        let meters = self.conditions().filter_map(|condition| match condition {
+            Condition::Meter(meter) => Some(meter),
+            Condition::Turn(_) | Condition::Outside(_) => None,
+        });
+        meters.take(usize::from(self.meters().saturating_sub(asker.meters)))
+    }
+
+    /// Takes at most so many messages from all meters that count this asker, and at least one.
     #[cold]
-    pub(crate) fn take(&self, wanted: u16) -> Result<u16, AskError> {
+    pub(crate) fn take(&self, wanted: u16, asker: Asker) -> Result<u16, AskError> {
         loop {
-            self.check_meters()?;
-            let messages = self.meters().fold(wanted, |most, meter| meter.offer(most));
+            self.check_meters(asker)?;
+            let counting = || self.counting(asker);
+            let messages = counting().fold(wanted, |most, meter| meter.offer(most));
             // Others may have taken theirs in between. What inner meters have given by then is lost: that is on the safe side.
-            if self.meters().all(|meter| meter.take(messages)) {
+            if counting().all(|meter| meter.take(messages)) {
                 return Ok(messages);
             }
         }
     }
 
-    /// Are there messages left?
-    pub(crate) fn check_meters(&self) -> Result<(), AskError> {
-        self.meters().try_for_each(Meter::check)
+    /// Are there messages left for this asker?
+    pub(crate) fn check_meters(&self, asker: Asker) -> Result<(), AskError> {
+        self.counting(asker).try_for_each(Meter::check)
     }
 
     /// A step: if it may be done now, one message is paid for.
     #[inline]
-    pub(crate) fn enter(&self, prepaid: &mut Prepaid) -> Result<Option<&dyn Outside>, AskError> {
+    pub(crate) fn enter(
+        &self,
+        prepaid: &mut Prepaid,
+        asker: Asker,
+    ) -> Result<Option<&dyn Outside>, AskError> {
         match &self.0 {
             None => Ok(None),
             Some(link) => {
                 let outside = link.check()?;
-                prepaid.pay(self)?;
+                if link.meters > 0 {
+                    self.pay(prepaid, asker)?;
+                }
                 Ok(outside)
             }
+        }
+    }
+
+    /// One message, from all meters that count this asker. What was taken in advance was taken from all.
+    #[inline]
+    fn pay(&self, prepaid: &mut Prepaid, asker: Asker) -> Result<(), AskError> {
+        if asker.meters == 0 {
+            prepaid.pay(self)
+        } else if asker.meters < self.meters() {
+            self.take(1, asker).map(drop)
+        } else {
+            Ok(())
         }
     }
 

@@ -307,3 +307,54 @@ fn halting_a_processor_leaves_the_inner_machine() {
     assert_eq!(p.ask(1), Err(AskError::Halted));
     assert_eq!(inner.ask(1), Ok(1));
 }
+
+/// What a root carries is found by everything below it, but not by post-processors, nor by what these spawn.
+#[test]
+fn what_a_root_carries_is_not_found_by_a_post_processor() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Mark(u8);
+    fn look(scope: &mut Scope<'_>) -> Result<Vec<Option<Mark>>, AskError> {
+        let found = |scope: &Scope<'_>| scope.carried::<Mark>().copied();
+        let root = scope.root()?;
+        let child = machine(move |(), scope: &mut Scope<'_>| Ok(found(scope)));
+        Ok(vec![
+            found(scope),
+            scope.spawn(child)?.ask(())?,
+            root.carried().copied(),
+            root.branch()?.run([], |scope| Ok(found(scope)))?,
+            root.branch_carrying("another")?.carried().copied(),
+        ])
+    }
+    struct Looks;
+    impl PostProcessor for Looks {
+        type Query = ();
+        type Answer = Vec<Option<Mark>>;
+        type InnerQuery = ();
+        type InnerAnswer = Vec<Option<Mark>>;
+
+        fn step(
+            &mut self,
+            _: Received<Self>,
+            scope: &mut Scope<'_>,
+        ) -> Result<Sent<Self>, AskError> {
+            look(scope).map(Side::Left)
+        }
+    }
+    assert_eq!(root().carried::<Mark>(), None);
+    let root = root().branch_carrying(Mark(1)).unwrap();
+    let looks = machine(|(), scope: &mut Scope<'_>| look(scope));
+    let inner = root.spawn(looks).unwrap();
+    assert_eq!(inner.ask(()), Ok(vec![Some(Mark(1)); 5]));
+    let front = root.postprocess(&inner, Looks).unwrap();
+    assert_eq!(front.ask(()), Ok(vec![None; 5]));
+    let inside = root.run([], |scope| {
+        let inner = scope.spawn(machine(|(), scope: &mut Scope<'_>| look(scope)))?;
+        let below = scope.root()?.postprocess(&inner, Looks)?;
+        Ok([scope.postprocess(&inner, Looks)?.ask(())?, below.ask(())?])
+    });
+    assert_eq!(inside, Ok([vec![None; 5], vec![None; 5]]));
+    // The nearest one is found.
+    let nearer = root.branch_carrying(Mark(2)).unwrap();
+    assert_eq!(nearer.branch().unwrap().carried(), Some(&Mark(2)));
+    assert_eq!(root.carried(), Some(&Mark(1)));
+}

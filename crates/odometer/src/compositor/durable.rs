@@ -82,7 +82,7 @@ impl<S: Space, R: FixedRule> Parts<S, R> {
         scope: &mut Scope<'_>,
         (books, above): (&Books, Place),
     ) -> Result<Composition<S, R>, AskError> {
-        let place = self.fused(scope)?;
+        let place = self.data_root(scope)?;
         let failed = |error: OpenError| AskError::failed(error.to_string());
         let opening = self.opening(books, above).map_err(failed)?;
         let opened = books.open(&opening, |at, past| {
@@ -165,9 +165,10 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
         let opening =
             opening.ok_or_else(|| unsupported("only filters and compositors are resumed"))?;
         on.books.launched(&opening)?;
-        self.run_taken(shared.terms(), |scope| {
+        let answer = self.run_taken(shared.terms(), |scope| {
             filter.run_at(&shared.data, scope, above)
-        })
+        })?;
+        answer.processed().map_err(LaunchError::Failed)
     }
 }
 

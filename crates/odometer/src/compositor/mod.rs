@@ -16,7 +16,7 @@ use crate::{
     error::{LaunchError, OpenError},
     journal::{Books, Place},
     measurement::{Above, Head, Measurement, Reserved},
-    session::watch::{Fused, Watch},
+    session::watch::{DataRoot, Watch},
     space::Space,
     sync::{Mutex, lock},
 };
@@ -73,12 +73,12 @@ struct Parts<S: Space, R: FixedRule> {
 }
 
 impl<S: Space, R: FixedRule> Parts<S, R> {
-    fn fused(&self, scope: &mut Scope<'_>) -> Result<Fused, AskError> {
+    fn data_root(&self, scope: &mut Scope<'_>) -> Result<DataRoot, AskError> {
         let name = self.name.as_deref().unwrap_or("a compositor");
-        Fused::below(&scope.root()?, name, self.watch.as_ref())
+        DataRoot::below(&scope.root()?, name, self.watch.as_ref())
     }
 
-    fn shared(&self, data: &Arc<S::Data>, place: Fused) -> Shared<S, R> {
+    fn shared(&self, data: &Arc<S::Data>, place: DataRoot) -> Shared<S, R> {
         let sequential = matches!(R::INTERLEAVING, Interleaving::Sequential);
         Shared {
             space: self.space.clone(),
@@ -215,7 +215,7 @@ impl<S: Space, R: FixedRule> Compositor<S, R> {
             move |data: &Arc<S::Data>, scope, above| reserved.open_on(data, scope, above),
         );
         let open = move |data: &Arc<S::Data>, scope: &mut Scope<'_>| {
-            let shared = parts.shared(data, parts.fused(scope)?);
+            let shared = parts.shared(data, parts.data_root(scope)?);
             Ok(Composition(Arc::new(shared)))
         };
         let compositor = Measurement::new("compositor", space, map, open);
@@ -237,7 +237,7 @@ struct Shared<S: Space, R: Rule> {
     measure: R::Child,
     d_in: S::Distance,
     data: Arc<S::Data>,
-    place: Fused,
+    place: DataRoot,
     order: Order,
     sequence: Option<Sequence>,
     messages: Option<u64>,
@@ -261,7 +261,9 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
         let run = |data: &_, scope: &mut Scope<'_>, above: Above<'_>| {
             measurement.run_at(data, scope, above)
         };
-        self.launch_and_run(measurement.head(), run)
+        self.launch_and_run(measurement.head(), run)?
+            .processed()
+            .map_err(LaunchError::Failed)
     }
 
     /// Launches what has this head: `run` is its function.
@@ -283,25 +285,25 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
 
     fn check(&self, head: &Head<S, R::Child>) -> Result<(), LaunchError> {
         let shared = &*self.0;
-        let Fused { root, fuse } = &shared.place;
-        if fuse.is_blown() {
+        let DataRoot { root, first } = &shared.place;
+        if first.has_happened() {
             return Err(LaunchError::Stopped { charged: false });
         }
         head.check_fits(root, &shared.space, &shared.measure)
     }
 
-    /// Runs what has a slot.
+    /// Runs what has a slot, unless something has failed on the data.
     fn run_taken<A>(
         &self,
         terms: Terms,
         run: impl FnOnce(&mut Scope<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
-        let Fused { root, fuse } = &self.0.place;
-        let answer = terms.run(root, run);
-        if fuse.is_blown() {
-            return Err(LaunchError::Stopped { charged: true });
-        }
-        answer.map_err(LaunchError::Failed)
+        let DataRoot { root, first } = &self.0.place;
+        let run = |scope: &mut Scope<'_>| {
+            first.check()?;
+            run(scope)
+        };
+        first.outcome(terms.run(root, run))
     }
 
     /// The losses of the slots that are left, in order.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use measures::{Measure, PrivacyMap};
 use queryable::{AskError, Scope};
 
-use super::Measurement;
+use super::{Measurement, Unprocessed};
 use crate::{space::Space, transformation::linked};
 
 impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
@@ -36,7 +36,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         let inner = self.clone();
         let (links, space) = (linked(self.links(), 0), self.space().clone());
         self.derived(links, space, map, move |data, scope| {
-            function(&inner, data, scope)
+            function(&inner, data, scope).map(Unprocessed::Done)
         })
     }
 }

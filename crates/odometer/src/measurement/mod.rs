@@ -4,6 +4,7 @@ mod around;
 mod facts;
 mod head;
 mod reserved;
+mod unprocessed;
 
 use std::{
     borrow::{Borrow, Cow},
@@ -19,9 +20,11 @@ use self::reserved::hidden;
 pub(crate) use self::{
     head::Head,
     reserved::{Above, Reserved},
+    unprocessed::Unprocessed,
 };
 use crate::{
     error::LaunchError,
+    failure::{FirstFailure, withhold},
     space::{Connected, Space, check_contains},
     transformation::linked,
 };
@@ -47,7 +50,7 @@ impl fmt::Display for Description {
 }
 
 pub(crate) type Function<X, A> =
-    dyn Fn(&Arc<X>, &mut Scope<'_>) -> Result<A, AskError> + Send + Sync;
+    dyn Fn(&Arc<X>, &mut Scope<'_>) -> Result<Unprocessed<A>, AskError> + Send + Sync;
 
 /// A private mechanism with its promise: a function of the data whose answers on inputs at distance `d_in` are as close
 /// as the privacy map says.
@@ -105,6 +108,9 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
             parameters: Vec::new(),
         };
         let head = Head::new(space, map, Arc::new(description), 0, None);
+        let function = move |data: &Arc<S::Data>, scope: &mut Scope<'_>| {
+            function(data, scope).map(Unprocessed::Done)
+        };
         Self::from_parts(head, Arc::new(function))
     }
 
@@ -196,16 +202,34 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     pub fn invoke_in(&self, root: &Root, data: &Arc<S::Data>) -> Result<A, LaunchError> {
         self.head().check_depth()?;
         check_contains(self.space(), data)?;
-        root.run([], |scope| self.run(data, scope))
+        root.run([], |scope| self.run_unprocessed(data, scope))
+            .and_then(Unprocessed::processed)
             .map_err(LaunchError::Failed)
     }
 
-    /// Its function, for use inside another measurement's function, whose own map must cover it.
+    /// Its function, for use inside another measurement's function, whose own map must cover it. Its post-processing is
+    /// part of that function then.
     ///
     /// # Errors
-    /// The function's own.
+    /// The function's own; [`AskError::Panicked`] if its post-processing panics; [`AskError::Halted`] if something
+    /// [has failed](LaunchError::Stopped) on the data of the session in which this runs: before, and then nothing has run, or
+    /// meanwhile.
     pub fn run(&self, data: &Arc<S::Data>, scope: &mut Scope<'_>) -> Result<A, AskError> {
-        (self.0.function)(data, scope)
+        self.run_unprocessed(data, scope)?.processed()
+    }
+
+    fn run_unprocessed(
+        &self,
+        data: &Arc<S::Data>,
+        scope: &mut Scope<'_>,
+    ) -> Result<Unprocessed<A>, AskError> {
+        FirstFailure::check_in(scope)?;
+        let answer = (self.0.function)(data, scope);
+        if let Err(stopped) = FirstFailure::check_in(scope) {
+            withhold(answer);
+            return Err(stopped);
+        }
+        answer
     }
 
     pub(crate) fn function(&self) -> Arc<Function<S::Data, A>> {
@@ -232,19 +256,26 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     }
 
     /// The same measurement with its answer post-processed. The privacy loss stays the same (\[HST+23\] Thm 2.17).
+    ///
+    /// `process` is the analyst's code. It runs once the measurement's function has ended, outside of its step, and only if
+    /// nothing [has failed](LaunchError::Stopped) on the data by then. Its panic is caught:
+    /// [`LaunchError::Failed`] with [`AskError::Panicked`], charged.
     pub fn postprocess<B: 'static>(
         &self,
         process: impl Fn(A) -> B + Send + Sync + 'static,
     ) -> Measurement<S, M, B> {
-        let (function, process) = (Arc::clone(&self.0.function), Arc::new(process));
-        let processed = Arc::clone(&process);
+        let process = Arc::new(move |answer| Ok(process(answer)));
         let reserved = self.reserved();
-        let reserved = reserved.map(|reserved| reserved.then(move |answer| Ok(processed(answer))));
+        let reserved = reserved.map(|reserved| reserved.then(Arc::clone(&process)));
+        let function = self.function();
         self.derived(
             linked(self.links(), 0),
             self.space().clone(),
             self.map().clone(),
-            move |data, scope| function(data, scope).map(&*process),
+            move |data, scope| {
+                let process = Arc::clone(&process);
+                Ok(function(data, scope)?.then(move |answer| process(answer)))
+            },
         )
         .reserved_by(reserved)
         .knowing_as(self)
@@ -252,7 +283,8 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
 
     /// The same measurement with its queryable post-processed: every launch gets a post-processor of its own, which `make`
     /// makes and which may talk to the queryable as often as it likes. The privacy loss stays the same (\[HST+23\] Thm 2.17):
-    /// `make` sees no data, and the post-processor only what the analyst could ask.
+    /// `make` sees no data, and the post-processor only what the analyst could ask. `make` is called as
+    /// [`postprocess`](Self::postprocess) calls its function.
     ///
     /// ```
     /// # use odometry::measures::{PrivacyMap, PureDp};
@@ -274,14 +306,15 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         P: PostProcessor + 'static,
         A: Borrow<Queryable<P::InnerQuery, P::InnerAnswer>>,
     {
-        let function = self.function();
+        let (function, make) = (self.function(), Arc::new(make));
         self.derived(
             linked(self.links(), 0),
             self.space().clone(),
             self.map().clone(),
             move |data, scope| {
                 let inner = function(data, scope)?;
-                scope.postprocess(inner.borrow(), make())
+                let (root, make) = (scope.root()?, Arc::clone(&make));
+                Ok(inner.then(move |inner| root.postprocess(inner.borrow(), make())))
             },
         )
         .knowing_as(self)
@@ -337,7 +370,8 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         function: F,
     ) -> Measurement<T, M2, B>
     where
-        F: Fn(&Arc<T::Data>, &mut Scope<'_>) -> Result<B, AskError> + Send + Sync + 'static,
+        F: Fn(&Arc<T::Data>, &mut Scope<'_>) -> Result<Unprocessed<B>, AskError>,
+        F: Send + Sync + 'static,
     {
         let function: Arc<Function<_, _>> = match links {
             0..=MAX_LINKS => Arc::new(function),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use measures::Measure;
 use queryable::{AskError, Scope};
 
-use super::Measurement;
+use super::{Measurement, Unprocessed};
 use crate::{
     error::OpenError,
     journal::{Books, JournalError, Opening, Place},
@@ -16,8 +16,9 @@ use crate::{
 pub(crate) type Above<'a> = Option<(&'a Books, Place)>;
 
 pub(crate) type OpeningBelow = dyn Fn(&Books, Place) -> Result<Opening, OpenError> + Send + Sync;
-type OpenReserved<X, A> =
-    dyn Fn(&Arc<X>, &mut Scope<'_>, (&Books, Place)) -> Result<A, AskError> + Send + Sync;
+type OpenReserved<X, A> = dyn Fn(&Arc<X>, &mut Scope<'_>, (&Books, Place)) -> Result<Unprocessed<A>, AskError>
+    + Send
+    + Sync;
 
 /// What a filter or a compositor is on a ledger.
 pub(crate) struct Reserved<X, A> {
@@ -36,7 +37,9 @@ impl<X: 'static, A: 'static> Reserved<X, A> {
     {
         Self {
             opening: Arc::new(opening),
-            open: Arc::new(open),
+            open: Arc::new(move |data, scope, above| {
+                open(data, scope, above).map(Unprocessed::Done)
+            }),
         }
     }
 
@@ -44,15 +47,18 @@ impl<X: 'static, A: 'static> Reserved<X, A> {
         Arc::clone(&self.opening)
     }
 
-    /// The same, with an answer that is made of its answer.
+    /// The same, with post-processing.
     pub(crate) fn then<B: 'static>(
         &self,
-        process: impl Fn(A) -> Result<B, AskError> + Send + Sync + 'static,
+        process: Arc<impl Fn(A) -> Result<B, AskError> + Send + Sync + 'static>,
     ) -> Reserved<X, B> {
         let open = Arc::clone(&self.open);
         Reserved {
             opening: self.opening(),
-            open: Arc::new(move |data, scope, above| process(open(data, scope, above)?)),
+            open: Arc::new(move |data, scope, above| {
+                let process = Arc::clone(&process);
+                Ok(open(data, scope, above)?.then(move |answer| process(answer)))
+            }),
         }
     }
 }
@@ -77,17 +83,18 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         self.0.reserved.as_deref()
     }
 
-    /// Its function, where it was launched.
+    /// Its function, where it was launched. Whoever launches reads before and after whether something has failed on the data,
+    /// and runs the post-processing.
     #[inline]
     pub(crate) fn run_at(
         &self,
         data: &Arc<S::Data>,
         scope: &mut Scope<'_>,
         above: Above<'_>,
-    ) -> Result<A, AskError> {
+    ) -> Result<Unprocessed<A>, AskError> {
         match (above, self.reserved()) {
             (Some(above), Some(reserved)) => (reserved.open)(data, scope, above),
-            _ => self.run(data, scope),
+            _ => (self.0.function)(data, scope),
         }
     }
 }

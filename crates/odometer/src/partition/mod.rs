@@ -13,7 +13,7 @@ use std::{
 
 use exact::excerpt;
 use measures::{CountsRecords, FilterRule, MapError, SymmetricDistance};
-use queryable::{AskError, Fuse, guarded};
+use queryable::{AskError, guarded};
 
 use self::index::Index;
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     account::link::Link,
     collection::Partible,
     error::OpenError,
+    failure::FirstFailure,
     journal::{JournalError, Key, Opening, PartitionTerms, Place, Relation, Segment, Terms},
     session::Data,
     session::Session,
@@ -153,10 +154,14 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         let durable = self.partition_place(name, most, factor)?;
         let by: Arc<str> = format!("the partition made at {made_at}").into();
         let index = {
-            let (all, fuse, by) = (self.data().clone(), self.fuse().clone(), Arc::clone(&by));
+            let (all, first, by) = (
+                self.data().clone(),
+                self.first_failure().clone(),
+                Arc::clone(&by),
+            );
             Data::derived(move || {
                 let all = all.get()?;
-                under(&fuse, &by, || Index::new(&**all, most as usize, &keys))
+                under(&first, &by, || Index::new(&**all, most as usize, &keys))
             })
         };
         Ok(Partition {
@@ -213,10 +218,11 @@ pub(crate) struct Versioned<K> {
     pub(crate) key: fn(&K) -> Key,
 }
 
-/// Runs code that sees data under their fuse: a panic blows it.
-fn under<X>(fuse: &Fuse, by: &str, read: impl FnOnce() -> X) -> Result<X, AskError> {
+/// Runs code that sees data, unless something has failed on them. A panic is recorded as their first failure.
+fn under<X>(first: &FirstFailure, by: &str, read: impl FnOnce() -> X) -> Result<X, AskError> {
+    first.check()?;
     guarded(read).map_err(|error| {
-        fuse.blow(by, &error);
+        first.record(by, &error);
         AskError::Halted
     })
 }
@@ -277,10 +283,10 @@ where
             Some(iter::once(step).chain(asked(&units)?).collect())
         });
         let (all, index) = (self.session.data().clone(), self.index.clone());
-        let (fuse, by) = (self.session.fuse().clone(), Arc::clone(&self.by));
+        let (first, by) = (self.session.first_failure().clone(), Arc::clone(&self.by));
         let data = Data::derived(move || {
             let (all, index) = (all.get()?, index.get()?);
-            under(&fuse, &by, || all.at(index.at(&key)))
+            under(&first, &by, || all.at(index.at(&key)))
         });
         let rule = self.session.rule().clone();
         let made = Made {

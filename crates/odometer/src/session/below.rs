@@ -5,7 +5,7 @@ use std::sync::Arc;
 use measures::{Adaptive, Conversion, FilterRule, MAX_LINKS, Metric, Tallied};
 use queryable::{DEFAULT_MESSAGES, guarded};
 
-use super::{Data, Session, nested::Nested, watch::Fused};
+use super::{Data, Session, nested::Nested, watch::DataRoot};
 use crate::{
     account::bill::Bill,
     account::journaled::{Made, Spot},
@@ -123,8 +123,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
         });
         let link = link.pulling(move |above, asked| asked(&pulled(above).ok()?));
         let (before, transform) = (self.data.clone(), transformation.clone());
-        let fuse = self.fuse.clone();
-        let data = Data::derived(move || transform.apply_under(Some(&fuse), before.get()?));
+        let first = self.first.clone();
+        let data = Data::derived(move || transform.apply_once(Some(&first), before.get()?));
         let made = Made {
             through: Some(transformation.address()),
             ..self.made(name, self.account.rule.clone(), Arc::new(link))
@@ -202,9 +202,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
                 messages: journaled.messages,
             })?,
         };
-        let place = Fused {
+        let place = DataRoot {
             root: self.root.branch().map_err(OpenError::Unusable)?,
-            fuse: self.fuse.clone(),
+            first: self.first.clone(),
         };
         Ok(Session::new(space, data, place, account))
     }

@@ -114,7 +114,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let run = |(each, terms): (&Measurement<S, R::Child, A>, Result<_, _>)| {
             let run =
                 |data: &_, scope: &mut Scope<'_>, above: Above<'_>| each.run_at(data, scope, above);
-            self.run_charged(terms?, Vec::new(), run)
+            let answer = self.run_charged(terms?, Vec::new(), run)?;
+            answer.processed().map_err(LaunchError::Failed)
         };
         launched.map(run).collect()
     }
@@ -143,7 +144,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
         };
         let (answer, written) = self.launch_durably(Kind::Plain, key, measurement.head(), run)?;
         Ok(Receipted {
-            answer,
+            answer: answer.processed().map_err(LaunchError::Failed)?,
             receipt: written.receipt,
         })
     }
@@ -188,9 +189,10 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let terms = self.account.resumed(journaled)?;
         // Whether it was launched is asked before anything runs.
         journaled.books.launched(&opening)?;
-        self.run_charged(terms, Vec::new(), |data, scope, above| {
+        let answer = self.run_charged(terms, Vec::new(), |data, scope, above| {
             filter.run_at(data, scope, above)
-        })
+        })?;
+        answer.processed().map_err(LaunchError::Failed)
     }
 
     /// Launches what has this head, and writes it down before it runs.
@@ -221,7 +223,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
         Some((&journaled.books, journaled.place))
     }
 
-    /// Runs what was charged. The gates are passed when it has begun.
+    /// Runs what was charged, unless something has failed meanwhile. The gates are passed when it has begun.
     fn run_charged<A>(
         &self,
         terms: Terms,
@@ -230,13 +232,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
     ) -> Result<A, LaunchError> {
         let run = |scope: &mut Scope<'_>| {
             drop(gates);
-            run(self.data.get()?, scope, self.above())
+            run(self.ready_data()?, scope, self.above())
         };
-        let answer = terms.run(&self.root, run);
         // Whatever it answers: a function may not have passed the failure on.
-        if self.fuse.is_blown() {
-            return Err(LaunchError::Stopped { charged: true });
-        }
-        answer.map_err(LaunchError::Failed)
+        self.first.outcome(terms.run(&self.root, run))
     }
 }

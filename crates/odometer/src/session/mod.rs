@@ -17,7 +17,7 @@ use std::{
 };
 
 use measures::{ChildLoss, Tallied};
-use queryable::{AskError, Fuse, Root, Scope};
+use queryable::{AskError, Root, Scope};
 
 use crate::{
     account::Account,
@@ -25,8 +25,9 @@ use crate::{
     account::questions::Charged,
     account::settling::Parent,
     error::{LaunchError, OpenError},
+    failure::FirstFailure,
     measurement::{Above, Head, Measurement},
-    session::watch::Fused,
+    session::watch::DataRoot,
     space::Space,
 };
 
@@ -42,7 +43,7 @@ pub struct Session<S: Space, R: Tallied> {
     data: Data<S::Data>,
     root: Root,
     /// Of the data, and of everything that comes from them.
-    fuse: Fuse,
+    first: FirstFailure,
     account: Arc<Account<S::Metric, R>>,
 }
 
@@ -50,14 +51,14 @@ impl<S: Space, R: Tallied> Session<S, R> {
     pub(crate) fn new(
         space: S,
         data: Data<S::Data>,
-        Fused { root, fuse }: Fused,
+        DataRoot { root, first }: DataRoot,
         account: Arc<Account<S::Metric, R>>,
     ) -> Self {
         Self {
             space,
             data,
             root,
-            fuse,
+            first,
             account,
         }
     }
@@ -93,7 +94,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let run = |data: &_, scope: &mut Scope<'_>, above: Above<'_>| {
             measurement.run_at(data, scope, above)
         };
-        self.launch_and_run(kind, measurement.head(), run)
+        self.launch_and_run(kind, measurement.head(), run)?
+            .processed()
+            .map_err(LaunchError::Failed)
     }
 
     /// Launches what has this head: `run` is its function.
@@ -109,18 +112,22 @@ impl<S: Space, R: Tallied> Session<S, R> {
         }
         self.check(head)?;
         let terms = self.account.settle(head.bill(), kind)?;
-        let run = |scope: &mut Scope<'_>| run(self.data.get()?, scope, None);
-        let answer = terms.run(&self.root, run);
+        let run = |scope: &mut Scope<'_>| run(self.ready_data()?, scope, None);
         // Whatever it answers: a function may not have passed the failure on.
-        if self.fuse.is_blown() {
-            return Err(LaunchError::Stopped { charged: true });
-        }
-        answer.map_err(LaunchError::Failed)
+        self.first.outcome(terms.run(&self.root, run))
+    }
+
+    /// The data, for a function that is to run on them now, unless something has failed on them.
+    #[inline]
+    fn ready_data(&self) -> Result<&Arc<S::Data>, AskError> {
+        let data = self.data.get()?;
+        self.first.check()?;
+        Ok(data)
     }
 
     /// May this be launched here at all? Says nothing about the budget.
     pub(crate) fn check(&self, head: &Head<S, R::Child>) -> Result<(), LaunchError> {
-        if self.fuse.is_blown() {
+        if self.first.has_happened() {
             return Err(LaunchError::Stopped { charged: false });
         }
         head.check_fits(&self.root, &self.space, &self.account.measure)
@@ -188,8 +195,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
         &self.data
     }
 
-    pub(crate) fn fuse(&self) -> &Fuse {
-        &self.fuse
+    pub(crate) fn first_failure(&self) -> &FirstFailure {
+        &self.first
     }
 
     pub(crate) fn rule(&self) -> &R {
@@ -221,7 +228,7 @@ impl<S: Space, R: Tallied> Clone for Session<S, R> {
             space: self.space.clone(),
             data: self.data.clone(),
             root: self.root.clone(),
-            fuse: self.fuse.clone(),
+            first: self.first.clone(),
             account: Arc::clone(&self.account),
         }
     }

@@ -1,14 +1,14 @@
 //! What happens when code that reads data before anything is charged for it fails: a transformation, or the function that
 //! gives records their keys.
-//!
-//! No charge pays for such a failure, so it happens once: every opened data set has a fuse, which everything on those data
-//! shares, however it was derived. When it blows, nothing is launched on them any more.
 
 use std::{fmt, sync::Arc};
 
-use queryable::{AskError, Fuse, Root};
+use queryable::{AskError, Root};
 
-use crate::sync::{Mutex, lock};
+use crate::{
+    failure::FirstFailure,
+    sync::{Mutex, lock},
+};
 
 /// How whoever opens data learns which transformation has failed on them, and how: analysts, whatever session they hold,
 /// are told only that everything has [stopped](crate::LaunchError::Stopped).
@@ -88,23 +88,24 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// Where a session on data stands: under the fuse of the data from which these come, or under a new one.
-pub(crate) struct Fused {
+/// A root for sessions on one data set.
+pub(crate) struct DataRoot {
     pub(crate) root: Root,
-    pub(crate) fuse: Fuse,
+    /// Of the data from which these come, or of these.
+    pub(crate) first: FirstFailure,
 }
 
-impl Fused {
-    /// Opens data below this root. If they come from data that were opened before, these have a fuse and a watch.
+impl DataRoot {
+    /// Opens data below this root. If they come from data that were opened before, these have a first failure and a watch.
     pub(crate) fn below(root: &Root, label: &str, watch: Option<&Watch>) -> Result<Self, AskError> {
-        if let Some(fuse) = root.fuse() {
+        if let Some(first) = root.carried::<FirstFailure>() {
             return Ok(Self {
                 root: root.branch()?,
-                fuse: fuse.clone(),
+                first: first.clone(),
             });
         }
         let (session, watch) = (label.to_string(), watch.cloned());
-        let fuse = Fuse::new(move |by, error| {
+        let first = FirstFailure::new(move |by, error| {
             if let Some(watch) = &watch {
                 watch.add(Failure {
                     session: session.clone(),
@@ -114,8 +115,8 @@ impl Fused {
             }
         });
         Ok(Self {
-            root: root.branch_fused(fuse.clone())?,
-            fuse,
+            root: root.branch_carrying(first.clone())?,
+            first,
         })
     }
 }

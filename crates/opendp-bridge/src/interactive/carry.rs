@@ -8,16 +8,17 @@ use opendp::{
         Domain as TheirDomain, Function, Measure as TheirMeasure, Measurement as TheirMeasurement,
         Metric as TheirMetric, MetricSpace, OdometerAnswer, OdometerQuery,
     },
+    error::ErrorVariant,
     interactive::Queryable as TheirQueryable,
 };
-use queryable::{AskError, Fuse, Machine, Queryable, Scope};
+use queryable::{AskError, Machine, Queryable, Scope};
 
-use super::host::{Host, Reads, Shelf, Shelved};
+use super::host::{Host, Shelf, Shelved};
 use crate::{
     constructor::Constructor,
     correspondence::Correspondence,
     distance::OpendpDistance,
-    error::{BridgeError, at_release, stopped},
+    error::{BridgeError, at_release},
     measurement::TheirsIn,
     space::{OursOf, SharedDomain, SharedMetric},
 };
@@ -144,7 +145,7 @@ where
 {
     let (reads, function) = (shelf.reads().clone(), child.function.clone());
     let function = move |data: &DI::Carrier| {
-        reads.begin();
+        reads.begin().map_err(|_| ErrorVariant::FailedFunction)?;
         function.eval(data)
     };
     let child = TheirMeasurement::new(
@@ -215,13 +216,12 @@ where
     fn step(&mut self, query: P::Ours, scope: &mut Scope<'_>) -> Result<C::Ours, AskError> {
         // What was handed out before the data were stopped would go on telling, child by child; so would asks that were
         // under way.
-        let has_stopped = |scope: &Scope<'_>| scope.fuse().is_some_and(Fuse::is_blown);
-        if has_stopped(scope) {
-            return Err(AskError::Halted);
-        }
         let (how, ticket) = (self.how.clone(), self.shelved.ticket());
-        let reads = Reads::default();
-        let crossed = self.shelved.host().call(&reads, move |shelf| {
+        let host = self.shelved.host();
+        let failures = host.failures();
+        failures.check()?;
+        let reads = host.reads();
+        let crossed = host.call(&reads, move |shelf| {
             let query = how.0.pose(query, shelf)?;
             let mut theirs = shelf
                 .get::<TheirQueryable<Q, A>>(ticket)
@@ -240,14 +240,14 @@ where
         if let Err(error) = &crossed
             && reads.have_begun()
         {
-            stopped(scope, "a child of an OpenDP object", error);
+            failures.record("a child of an OpenDP object", error);
         }
         let crossed = match crossed {
             Err(AskError::Panicked) => return Err(AskError::Halted),
-            _ if reads.have_begun() && has_stopped(scope) => return Err(AskError::Halted),
+            _ if reads.have_begun() && failures.check().is_err() => return Err(AskError::Halted),
             crossed => crossed?,
         };
-        self.how.1.land(crossed, self.shelved.host(), scope)
+        self.how.1.land(crossed, host, scope)
     }
 }
 

@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use odometer::internal::Failures;
 use queryable::{AskError, guarded};
 
 use crate::{constructor::Constructor, error::BridgeError};
@@ -77,6 +78,7 @@ type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 #[derive(Clone)]
 pub struct Host {
     jobs: Sender<Job>,
+    failures: Failures,
     patience: Arc<Patience>,
 }
 
@@ -103,12 +105,13 @@ impl Patience {
 }
 
 impl Host {
-    /// Starts a thread.
-    pub(crate) fn start() -> Result<Self, AskError> {
+    /// Starts a thread for an object on data with these failures.
+    pub(crate) fn start(failures: &Failures) -> Result<Self, AskError> {
         let counted = Counted::new()?;
         let (jobs, todo) = mpsc::channel::<Job>();
         let patience = Arc::new(Patience::default());
         let watched = Arc::clone(&patience);
+        let reads = Reads::of(failures);
         let work = move || {
             let _counted = counted;
             let mut shelf = Shelf {
@@ -116,7 +119,7 @@ impl Host {
                 tickets: 0,
                 closed: false,
                 patience: watched,
-                reads: Reads::default(),
+                reads,
             };
             // OpenDP's code sees data, so it may use no session and no queryable of ours. A job that was waited for in vain
             // is the last one.
@@ -129,9 +132,23 @@ impl Host {
             let _ = guarded(|| drop((shelf, todo)));
         };
         match thread::Builder::new().name("opendp".into()).spawn(work) {
-            Ok(_) => Ok(Self { jobs, patience }),
+            Ok(_) => Ok(Self {
+                jobs,
+                failures: failures.clone(),
+                patience,
+            }),
             Err(_) => Err(AskError::failed("no thread could be started")),
         }
+    }
+
+    /// The failures of the data.
+    pub(crate) fn failures(&self) -> &Failures {
+        &self.failures
+    }
+
+    /// For a job that has not come to data yet.
+    pub(crate) fn reads(&self) -> Reads {
+        Reads::of(&self.failures)
     }
 
     /// Does a job there, and waits for it. It says in `reads` when it comes to data.
@@ -166,16 +183,32 @@ impl Host {
 }
 
 /// Whether a job has come to where OpenDP's code reads data. From there on its failure may tell something about them.
-#[derive(Clone, Default)]
-pub(crate) struct Reads(Arc<AtomicBool>);
+#[derive(Clone)]
+pub(crate) struct Reads {
+    begun: Arc<AtomicBool>,
+    failures: Failures,
+}
 
 impl Reads {
-    pub(crate) fn begin(&self) {
-        self.0.store(true, Ordering::SeqCst);
+    fn of(failures: &Failures) -> Self {
+        Self {
+            begun: Arc::default(),
+            failures: failures.clone(),
+        }
+    }
+
+    /// Now it reads data, unless something has failed on them.
+    ///
+    /// # Errors
+    /// [`AskError::Halted`].
+    pub(crate) fn begin(&self) -> Result<(), AskError> {
+        self.failures.check()?;
+        self.begun.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
     pub(crate) fn have_begun(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.begun.load(Ordering::SeqCst)
     }
 }
 

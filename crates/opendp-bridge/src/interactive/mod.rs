@@ -13,13 +13,12 @@ mod host;
 
 use carry::Metered;
 pub use carry::{Built, Carry, Interactive, Plain, Pose};
-use host::Reads;
 pub use host::{Host, MAX_INTERACTIVE, Shelf};
 
 use std::sync::Arc;
 
 use measures::Measure;
-use odometer::Measurement;
+use odometer::internal::{Failures, imported};
 use opendp::{
     core::{
         Measurement as TheirMeasurement, MetricSpace, Odometer as TheirOdometer, OdometerAnswer,
@@ -32,7 +31,7 @@ use queryable::{AskError, Queryable, Root, Scope};
 use crate::{
     constructor::{Build, Constructor},
     correspondence::{Correspondence, Counterpart},
-    error::{BridgeError, at_release, stopped},
+    error::{BridgeError, at_release},
     measurement::{Imported, Name, Parts, TheirsIn, parts},
     space::{OursOf, SharedDomain, SharedMetric},
 };
@@ -186,11 +185,11 @@ where
     let patience = constructor.patience();
     let Parts { space, map, pinned } = parts(measure, constructor)?;
     let by = format!("the OpenDP measurement `{name}`");
-    let interactive = Measurement::new(name, space, map, move |data, scope| {
+    let interactive = imported(name, space, map, move |data, scope, failures| {
         let (pinned, data) = (pinned.clone(), Arc::clone(data));
-        start(scope, &how, &by, move |shelf| {
+        start(scope, failures, &how, &by, move |shelf| {
             let theirs = shelf.patiently(patience, || pinned.build())?;
-            shelf.reads().begin();
+            shelf.reads().begin()?;
             theirs.invoke(&data).map_err(|error| at_release(&error))
         })
     });
@@ -200,23 +199,25 @@ where
 /// Starts a thread for what `open` makes, which is called `by`.
 fn start<TO, W: Carry<TO>>(
     scope: &mut Scope<'_>,
+    failures: &Failures,
     how: &W,
     by: &str,
     open: impl FnOnce(&Shelf) -> Result<TO, AskError> + Send + 'static,
 ) -> Result<W::Ours, AskError> {
-    let (host, reads) = (Host::start()?, Reads::default());
+    let host = Host::start(failures)?;
+    let reads = host.reads();
     let there = how.clone();
     let crossed = host.call(&reads, move |shelf| there.cross(open(shelf)?, shelf));
     let crossed = crossed.flatten().inspect_err(|error| {
         if reads.have_begun() {
-            stopped(scope, by, error);
+            failures.record(by, error);
         }
     })?;
     how.land(crossed, &host, scope)
 }
 
 /// Opens an OpenDP odometer on data, as a queryable of ours with answers that may cross threads. It has no privacy map, so
-/// it is no measurement: nothing above it keeps account.
+/// it is no measurement: nothing above it keeps account, and a failure on data stops nothing but the odometer.
 ///
 /// It tells losses, and promises no limit. It runs a launch before anybody can look at what it costs, so whoever stops when
 /// the loss is too large has let the last launch happen: ask the measurement's own map first, or use
@@ -259,9 +260,10 @@ where
     let how = Interactive(metered.clone(), metered);
     let constructor = Constructor::new(constructor);
     root.run([], |scope| {
-        start(scope, &how, "an OpenDP odometer", move |shelf| {
+        let failures = Failures::of_no_session();
+        start(scope, &failures, &how, "an OpenDP odometer", move |shelf| {
             let theirs = shelf.build(&constructor)?;
-            shelf.reads().begin();
+            shelf.reads().begin()?;
             match theirs.input_domain.member(&data) {
                 Ok(true) => theirs.invoke(&data).map_err(|error| at_release(&error)),
                 _ => Err(AskError::failed("the data are not in the domain")),

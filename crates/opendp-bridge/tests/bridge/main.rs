@@ -14,5 +14,6 @@ mod own_measures;
 mod pipelines;
 mod rounding;
 mod scenarios;
+mod stopping;
 mod support;
 mod turns;
