@@ -27,8 +27,8 @@ pub use correspondence::{Correspondence, Counterpart, NoLoss, exact_loss, float_
 pub use distance::{DistanceError, GroupsChanged, GroupsChangedTogether, OpendpDistance};
 pub use error::BridgeError;
 pub use interactive::{
-    Built, Carry, Host, ImportedCompositor, ImportedInteractive, Interactive, MAX_INTERACTIVE,
-    Meter, MeteredAnswer, MeteredQuery, Plain, Pose, Shelf, TheirCompositor, TheirInteractive,
+    AnswerAdapter, Built, ImportedCompositor, ImportedInteractive, Interactive, MAX_INTERACTIVE,
+    Meter, MeteredAnswer, MeteredQuery, Plain, QueryAdapter, TheirCompositor, TheirInteractive,
     TheirMeter, compositor, interactive, interactive_with, open_odometer,
 };
 pub use measurement::{Imported, TheirsIn, measurement, measurement_in};
