@@ -73,8 +73,8 @@ pub enum LaunchError {
         account: String,
     },
     /// Everything on these data has stopped for good: a transformation, or the key function of a partition, failed on
-    /// them, for which no charge can pay. Whoever opened the data [can find out](crate::Watch) what it was. Launches that
-    /// were under way when it happened are charged and not answered; all later ones are not charged.
+    /// them, for which no charge can pay. The operator who opened the data [can find out](crate::Watch) what it was. A launch
+    /// that was charged before it happened is not answered, unless its function had ended; later ones are not charged.
     #[error(
         "everything on these data has stopped for good{}; whoever opened them can find out why",
         if *charged { ", and the launch was charged" } else { "" }

@@ -1,4 +1,4 @@
-//! What the workspace's bridges to other libraries need. It may change with every version, and it is not for analysts: a
+//! The interface for the workspace's bridges to other libraries. It may change with every version, and it is not for analysts: a
 //! failure that is recorded here stops everything on the data, as that of a transformation does.
 
 use std::{borrow::Cow, sync::Arc};
@@ -10,15 +10,18 @@ use crate::{failure::FirstFailure, measurement::Measurement, space::Space};
 
 /// A measurement of another library, as [`Measurement::new`] makes one of ours. Its map does not cover failures on data: the
 /// function records them.
-pub fn imported<S: Space, M: Measure, A: 'static>(
+pub fn imported<S, M, A, F>(
     name: impl Into<Cow<'static, str>>,
     space: S,
     map: PrivacyMap<S::Metric, M>,
-    function: impl Fn(&Arc<S::Data>, &mut Scope<'_>, &Failures) -> Result<A, AskError>
-    + Send
-    + Sync
-    + 'static,
-) -> Measurement<S, M, A> {
+    function: F,
+) -> Measurement<S, M, A>
+where
+    S: Space,
+    M: Measure,
+    A: 'static,
+    F: Fn(&Arc<S::Data>, &mut Scope<'_>, &Failures) -> Result<A, AskError> + Send + Sync + 'static,
+{
     Measurement::new(name, space, map, move |data, scope| {
         let failures = Failures(scope.carried().cloned());
         function(data, scope, &failures)

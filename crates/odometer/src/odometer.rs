@@ -154,8 +154,9 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
 
     /// Every launch in its sessions and filters, with everything it spawns, answers at most so many messages, and then
     /// [`AskError::TooManyMessages`](queryable::AskError::TooManyMessages): *finite communication*, which the theorems on
-    /// concurrent composition in (ε, δ), Gaussian and f-DP ask for. Without this, [`DEFAULT_MESSAGES`], which nobody
-    /// reaches. It counts only where the rule is for
+    /// concurrent composition in (ε, δ), Gaussian and f-DP ask for. Asks between the machines of a launch are not
+    /// counted. Without this, [`DEFAULT_MESSAGES`], which is never
+    /// reached. It counts only where the rule is for
     /// [finite communication](measures::Interleaving::ConcurrentFinite): under others it changes nothing.
     ///
     /// ```

@@ -12,7 +12,7 @@ use crate::{
     space::{Space, check_same},
 };
 
-type Function<X, Y> = dyn Fn(&X) -> Result<Y, Failed> + Send + Sync;
+type Function<X, Y> = dyn Fn(&X, Option<&FirstFailure>) -> Result<Y, Failed> + Send + Sync;
 pub(crate) type Stability<D0, D1> = dyn Fn(&D0) -> Result<D1, MapError> + Send + Sync;
 
 /// A deterministic, stable change of the data.
@@ -113,7 +113,7 @@ impl<S: Space, T: Space> Transformation<S, T> {
         F: Fn(&S::Data) -> Result<T::Data, AskError> + Send + Sync + 'static,
     {
         let name = format!("the transformation made at {}", Location::caller());
-        let function = move |data: &_| match guarded(|| function(data)) {
+        let function = move |data: &_, _: Option<&_>| match guarded(|| function(data)) {
             Ok(Ok(after)) => Ok(after),
             Ok(Err(error)) | Err(error) => Err(Failed { by: None, error }),
         };
@@ -184,11 +184,14 @@ impl<S: Space, T: Space> Transformation<S, T> {
     /// # Errors
     /// The function's own; [`AskError::Panicked`]; [`AskError::TooDeep`] if it is a chain of too many.
     pub fn apply(&self, data: &S::Data) -> Result<T::Data, AskError> {
-        self.try_apply(data).map_err(|failed| failed.error)
+        self.try_apply(data, None).map_err(|failed| failed.error)
     }
 
-    fn try_apply(&self, data: &S::Data) -> Result<T::Data, Failed> {
-        (self.0.function)(data).map_err(|Failed { by, error }| {
+    /// The data after, if nothing has failed on the data before: each link of a chain asks.
+    fn try_apply(&self, data: &S::Data, first: Option<&FirstFailure>) -> Result<T::Data, Failed> {
+        let ready = first.map_or(Ok(()), FirstFailure::check);
+        ready.map_err(|error| Failed { by: None, error })?;
+        (self.0.function)(data, first).map_err(|Failed { by, error }| {
             let by = match (&self.0.name, by) {
                 (Some(whole), Some(link)) => Some(format!("{whole}: {link}").into()),
                 (Some(name), None) => Some(Arc::clone(name)),
@@ -198,7 +201,8 @@ impl<S: Space, T: Space> Transformation<S, T> {
         })
     }
 
-    /// The data after, if nothing has failed on the data by then. A failure is recorded as the first, and says no more.
+    /// The data after, if nothing has failed on the data by then. A failure is recorded as the first, and its
+    /// error is not returned.
     pub(crate) fn apply_once(
         &self,
         first: Option<&FirstFailure>,
@@ -207,8 +211,8 @@ impl<S: Space, T: Space> Transformation<S, T> {
         let Some(first) = first else {
             return self.apply(data);
         };
-        first.check()?;
-        let after = self.try_apply(data);
+        // Only the first failure is recorded.
+        let after = self.try_apply(data, Some(first));
         if let Err(Failed { by, error }) = &after {
             first.record(by.as_deref().unwrap_or("a transformation"), error);
         }
@@ -243,7 +247,7 @@ impl<S: Space, T: Space> Transformation<S, T> {
         {
             (
                 Arc::new(|_: &_| Err(MapError::TooDeep { limit: MAX_LINKS })),
-                Arc::new(|_: &_| {
+                Arc::new(|_: &_, _: Option<&_>| {
                     Err(Failed {
                         by: None,
                         error: AskError::TooDeep { limit: MAX_LINKS },
@@ -255,7 +259,9 @@ impl<S: Space, T: Space> Transformation<S, T> {
             let (stable_first, stable_second) = (self.clone(), next.clone());
             (
                 Arc::new(move |d_in: &_| stable_second.stability(&stable_first.stability(d_in)?)),
-                Arc::new(move |data: &_| second.try_apply(&first.try_apply(data)?)),
+                Arc::new(move |data: &_, failure: Option<&_>| {
+                    second.try_apply(&first.try_apply(data, failure)?, failure)
+                }),
             )
         };
         Ok(Transformation(Arc::new(Inner {

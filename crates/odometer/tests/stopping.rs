@@ -195,6 +195,28 @@ fn a_function_does_not_run_on_data_that_were_ready_after_a_failure() {
         let after = top.nest_after(&until.slow_change()).unwrap();
         assert_eq!(after.launch(&counted("0", &runs)), Err(STOPPED));
     });
+    // Nor does the next link of a chain, nor the key function of a partition.
+    let noting = |runs: &Count| {
+        let runs = Arc::clone(runs);
+        Transformation::new(records(), records(), times(1), move |data: &Vec<i64>| {
+            runs.fetch_add(1, Ordering::SeqCst);
+            Ok(data.clone())
+        })
+    };
+    let (watch, top) = watched();
+    during_a_failure(top, watch, |top, until| {
+        let chain = until.slow_change().then(&noting(&runs)).unwrap();
+        let launched = top.launch(&(&chain >> &free("free")).unwrap());
+        assert_eq!(launched, Err(STOPPED));
+    });
+    let (watch, top) = watched();
+    during_a_failure(top, watch, |top, until| {
+        let keyed = Arc::clone(&runs);
+        let after = top.nest_after(&until.slow_change()).unwrap();
+        let parts = after.partition(move |_| keyed.fetch_add(1, Ordering::SeqCst));
+        let part = parts.unwrap().part(0).unwrap();
+        assert_eq!(part.launch(&free("free")), Err(STOPPED));
+    });
     assert_eq!(noted(&runs), 0);
 }
 
@@ -265,7 +287,8 @@ fn inside_of_a_function_nothing_runs_after_a_failure() {
     assert_eq!((noted(&runs), noted(&count)), (0, 0));
 }
 
-/// A machine that was handed out before runs nothing and tells nothing, whether its own transformation fails or not.
+/// A machine that was handed out before runs nothing after a failure, and answers the same whether its own transformation fails
+/// or not.
 #[test]
 fn machines_that_were_handed_out_run_nothing_after_a_failure() {
     let ((_, top), runs) = (watched(), Count::default());

@@ -250,7 +250,7 @@ struct Now {
 #[derive(Clone, Copy)]
 pub(crate) struct Asker {
     /// The number of their meters. A step may ask only what is below its machine, and that has the same meters first,
-    /// counted from the root: so the number says which they are.
+    /// counted from the root: so the number identifies them.
     pub(crate) meters: u16,
 }
 

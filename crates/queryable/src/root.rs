@@ -196,7 +196,8 @@ impl Root {
     }
 
     /// As [`run`](Self::run); all that the function spawns, with everything that spawns, answers together at most so many
-    /// messages, and then [`AskError::TooManyMessages`].
+    /// messages from outside, and then [`AskError::TooManyMessages`]. Asks between the function's machines are not counted;
+    /// asks of a post-processor are, unless one of them has built it.
     ///
     /// ```
     /// use odometry::queryable::{AskError, Root, machine};

@@ -143,7 +143,7 @@ impl<'a> Scope<'a> {
     }
 
     /// As [`spawn`](Self::spawn); the child, with everything it spawns, answers at most so many messages, and then
-    /// [`AskError::TooManyMessages`].
+    /// [`AskError::TooManyMessages`]. Asks among these are not counted; asks of this step are.
     ///
     /// # Errors
     /// As [`spawn`](Self::spawn).

@@ -196,7 +196,7 @@ impl Lease {
         meters.take(usize::from(self.meters().saturating_sub(asker.meters)))
     }
 
-    /// Takes at most so many messages from all meters that count this asker, and at least one.
+    /// Takes up to `wanted` messages from all meters that count this asker, and at least one.
     #[cold]
     pub(crate) fn take(&self, wanted: u16, asker: Asker) -> Result<u16, AskError> {
         loop {
@@ -234,7 +234,7 @@ impl Lease {
         }
     }
 
-    /// One message, from all meters that count this asker. What was taken in advance was taken from all.
+    /// One message, from all meters that count this asker. Messages in advance were taken from all.
     #[inline]
     fn pay(&self, prepaid: &mut Prepaid, asker: Asker) -> Result<(), AskError> {
         if asker.meters == 0 {

@@ -3,24 +3,20 @@
 mod around;
 mod facts;
 mod head;
+mod postprocess;
 mod reserved;
-mod unprocessed;
 
-use std::{
-    borrow::{Borrow, Cow},
-    fmt,
-    sync::Arc,
-};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use measures::{Conversion, GroupPrivacy, MAX_LINKS, Measure, PrivacyMap};
-use queryable::{AskError, PostProcessor, Queryable, Root, Scope};
+use queryable::{AskError, Root, Scope};
 use serde::{Deserialize, Serialize};
 
 use self::reserved::hidden;
 pub(crate) use self::{
     head::Head,
+    postprocess::Unprocessed,
     reserved::{Above, Reserved},
-    unprocessed::Unprocessed,
 };
 use crate::{
     error::LaunchError,
@@ -253,71 +249,6 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// What it is, in words.
     pub fn description(&self) -> &Arc<Description> {
         self.0.head.description()
-    }
-
-    /// The same measurement with its answer post-processed. The privacy loss stays the same (\[HST+23\] Thm 2.17).
-    ///
-    /// `process` is the analyst's code. It runs once the measurement's function has ended, outside of its step, and only if
-    /// nothing [has failed](LaunchError::Stopped) on the data by then. Its panic is caught:
-    /// [`LaunchError::Failed`] with [`AskError::Panicked`], charged.
-    pub fn postprocess<B: 'static>(
-        &self,
-        process: impl Fn(A) -> B + Send + Sync + 'static,
-    ) -> Measurement<S, M, B> {
-        let process = Arc::new(move |answer| Ok(process(answer)));
-        let reserved = self.reserved();
-        let reserved = reserved.map(|reserved| reserved.then(Arc::clone(&process)));
-        let function = self.function();
-        self.derived(
-            linked(self.links(), 0),
-            self.space().clone(),
-            self.map().clone(),
-            move |data, scope| {
-                let process = Arc::clone(&process);
-                Ok(function(data, scope)?.then(move |answer| process(answer)))
-            },
-        )
-        .reserved_by(reserved)
-        .knowing_as(self)
-    }
-
-    /// The same measurement with its queryable post-processed: every launch gets a post-processor of its own, which `make`
-    /// makes and which may talk to the queryable as often as it likes. The privacy loss stays the same (\[HST+23\] Thm 2.17):
-    /// `make` sees no data, and the post-processor only what the analyst could ask. `make` is called as
-    /// [`postprocess`](Self::postprocess) calls its function.
-    ///
-    /// ```
-    /// # use odometry::measures::{PrivacyMap, PureDp};
-    /// # use odometry::odometer::{Measurement, Records};
-    /// use odometry::queryable::{machine, translate};
-    /// # let map = PrivacyMap::per_record(PureDp, "0.1")?;
-    /// let counter = Measurement::new("counter", Records::<i64>::new(), map, |_, scope| {
-    ///     scope.spawn(machine(|x: i64, _| Ok(x + 1))) // yours adds noise
-    /// });
-    /// let texts = counter.postprocess_with(|| translate(|x: i64| 2 * x, |x: i64| format!("{x} people")));
-    /// assert_eq!(texts.invoke(vec![])?.ask(20)?, "41 people");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn postprocess_with<P>(
-        &self,
-        make: impl Fn() -> P + Send + Sync + 'static,
-    ) -> Measurement<S, M, Queryable<P::Query, P::Answer>>
-    where
-        P: PostProcessor + 'static,
-        A: Borrow<Queryable<P::InnerQuery, P::InnerAnswer>>,
-    {
-        let (function, make) = (self.function(), Arc::new(make));
-        self.derived(
-            linked(self.links(), 0),
-            self.space().clone(),
-            self.map().clone(),
-            move |data, scope| {
-                let inner = function(data, scope)?;
-                let (root, make) = (scope.root()?, Arc::clone(&make));
-                Ok(inner.then(move |inner| root.postprocess(inner.borrow(), make())))
-            },
-        )
-        .knowing_as(self)
     }
 
     /// The same measurement in another measure. What is converted is this measurement's own loss, never a total.

@@ -83,8 +83,8 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         self.0.reserved.as_deref()
     }
 
-    /// Its function, where it was launched. Whoever launches reads before and after whether something has failed on the data,
-    /// and runs the post-processing.
+    /// Its function, where it was launched. The caller reads before and after whether something has failed on the data, and
+    /// runs the post-processing.
     #[inline]
     pub(crate) fn run_at(
         &self,
