@@ -240,13 +240,16 @@ where
 }
 
 /// Starts a thread for what `open` makes, which is called `by`.
-fn start<TO, W: AnswerAdapter<TO>>(
+fn start<TO, W>(
     scope: &mut Scope<'_>,
     failures: &Failures,
     how: &W,
     by: &str,
     open: impl FnOnce(&ObjectTable) -> Result<TO, AskError> + Send + 'static,
-) -> Result<W::Ours, AskError> {
+) -> Result<W::Ours, AskError>
+where
+    W: AnswerAdapter<TO>,
+{
     let channel = Channel::start(failures)?;
     let reads = channel.reads();
     let there = how.clone();
