@@ -1,7 +1,10 @@
 //! Timing that is fair to all contestants: they take turns in short rounds, so that whatever else the
 //! machine does hits all of them, and the best round of each counts.
 
-use std::time::{Duration, Instant};
+use std::{
+    error::Error,
+    time::{Duration, Instant},
+};
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,30 @@ pub fn compare<const N: usize>(
             median: times[times.len() / 2],
         }
     })
+}
+
+/// The scales of noise at which samplers and releases are measured.
+const SCALES: [u16; 3] = [1, 10, 1000];
+
+/// Ratios, of which the least counts, and times, of which the largest counts.
+pub type AtScale<const N: usize, const M: usize> = ([f64; N], [f64; M]);
+
+/// Measures at each scale, and returns the least of each ratio and the largest of each time.
+pub fn over_scales<const N: usize, const M: usize>(
+    at_scale: impl Fn(u16) -> Result<AtScale<N, M>, Box<dyn Error>>,
+) -> AtScale<N, M> {
+    let (mut least, mut most) = ([f64::INFINITY; N], [0.0f64; M]);
+    for scale in SCALES {
+        println!("## scale {scale}");
+        match at_scale(scale) {
+            Ok((ratios, times)) => {
+                least = std::array::from_fn(|i| least[i].min(ratios[i]));
+                most = std::array::from_fn(|i| most[i].max(times[i]));
+            }
+            Err(error) => println!("not measured: {error}"),
+        }
+    }
+    (least, most)
 }
 
 /// How many calls fill one round; finding out also warms up.

@@ -20,28 +20,14 @@ use opendp::{
 use queryable::Root;
 
 use crate::{
-    measure::{Contestant, Effort, Timing, compare, print_table},
+    measure::{AtScale, Contestant, Effort, Timing, compare, over_scales, print_table},
     ours::{PLENTY, expect},
 };
 
-/// The scales at which everything is measured.
-const SCALES: [u16; 3] = [1, 10, 1000];
-
 /// Measures, and prints the table and the bars: over the scales, the least ratios of releases and the slowest constructor.
 pub fn run(effort: Effort) -> String {
-    let (mut least, mut most) = ([f64::INFINITY; 4], [0.0f64; 2]);
-    for scale in SCALES {
-        println!("## scale {scale}");
-        match at_scale(effort, scale) {
-            Ok((ratios, constructors)) => {
-                least = std::array::from_fn(|i| least[i].min(ratios[i]));
-                most = std::array::from_fn(|i| most[i].max(constructors[i]));
-            }
-            Err(error) => println!("not measured: {error}"),
-        }
-    }
     let ([laplace, gaussian, laplace_invoke, gaussian_invoke], [constructor, first_draw]) =
-        (least, most);
+        over_scales(|scale| at_scale(effort, scale));
     format!(
         "bar: laplace_release_ratio={laplace:.1} gaussian_release_ratio={gaussian:.1} \
          laplace_invoke_ratio={laplace_invoke:.1} gaussian_invoke_ratio={gaussian_invoke:.1} \
@@ -65,7 +51,7 @@ where
 
 /// How many times faster we are: Laplace and Gaussian noise under a filter, then by `invoke`. And nanoseconds: the slower
 /// of the constructors, without and with a first release.
-fn at_scale(effort: Effort, scale: u16) -> Result<([f64; 4], [f64; 2]), Box<dyn Error>> {
+fn at_scale(effort: Effort, scale: u16) -> Result<AtScale<4, 2>, Box<dyn Error>> {
     let laplace = add_noise(DiscreteLaplace::new(scale)?);
     let gaussian = add_noise(DiscreteGaussian::with_scale(scale)?);
     let (laplace_session, gaussian_session) = (filter(&laplace), filter(&gaussian));

@@ -10,26 +10,13 @@ use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace
 use queryable::coins::Distribution;
 use rand_core::SeedableRng;
 
-use crate::measure::{Contestant, Effort, compare, print_table};
-
-/// The scales at which everything is measured.
-const SCALES: [u16; 3] = [1, 10, 1000];
+use crate::measure::{AtScale, Contestant, Effort, compare, over_scales, print_table};
 
 /// Measures, and prints the table and the bars: the least ratio over the scales; and the most that a constructor from a
 /// loss costs over one from a scale.
 pub fn run(effort: Effort) -> String {
-    let (mut least, mut most) = ([f64::INFINITY; 2], [0.0f64; 2]);
-    for scale in SCALES {
-        println!("## scale {scale}");
-        match at_scale(effort, scale) {
-            Ok((ratios, constructors)) => {
-                least = std::array::from_fn(|i| least[i].min(ratios[i]));
-                most = std::array::from_fn(|i| most[i].max(constructors[i]));
-            }
-            Err(error) => println!("not measured: {error}"),
-        }
-    }
-    let ([laplace, gaussian], [for_epsilon, for_rho]) = (least, most);
+    let ([laplace, gaussian], [for_epsilon, for_rho]) =
+        over_scales(|scale| at_scale(effort, scale));
     format!(
         "bar: laplace_ratio={laplace:.1} gaussian_ratio={gaussian:.1} \
          for_epsilon_over_new={for_epsilon:.2} for_rho_over_new={for_rho:.2}"
@@ -37,10 +24,7 @@ pub fn run(effort: Effort) -> String {
 }
 
 /// How many times faster our Laplace and Gaussian noise is, and how many times as long the constructors from a loss take.
-fn at_scale(
-    effort: Effort,
-    scale: u16,
-) -> Result<([f64; 2], [f64; 2]), Box<dyn std::error::Error>> {
+fn at_scale(effort: Effort, scale: u16) -> Result<AtScale<2, 2>, Box<dyn std::error::Error>> {
     let rational = RBig::from(scale);
     let laplace = DiscreteLaplace::new(scale)?;
     let gaussian = DiscreteGaussian::with_scale(scale)?;

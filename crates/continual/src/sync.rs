@@ -11,8 +11,9 @@ pub(crate) use shuttle::sync::{
     Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
 
-/// How many locks there are where one would be waited for. (A model checker explores one.)
-pub(crate) const SHARDS: usize = if cfg!(model) { 1 } else { 64 };
+/// The number of shards of a map that all writers share, each behind its own lock. (A model checker explores one shard.)
+/// A standard map doubles when it is full: with this number, the maps of a million units are nearly full.
+pub(crate) const SHARDS: usize = if cfg!(model) { 1 } else { 80 };
 
 /// In cache lines of its own, with the ones that processors fetch together.
 #[repr(align(128))]

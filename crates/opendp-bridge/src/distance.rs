@@ -5,10 +5,11 @@ use std::fmt;
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use exact::{Exact, ExactError, Round};
-use measures::Distance;
+use measures::{Distance, MapError};
+use opendp::error::Fallible;
 use thiserror::Error;
 
-use crate::written::readable;
+use crate::{error::in_full, written::readable};
 
 /// A distance type of OpenDP's metrics.
 ///
@@ -54,6 +55,16 @@ impl DistanceError {
             into: std::any::type_name::<T>(),
         }
     }
+}
+
+/// Asks a map of OpenDP's at a distance of ours, rounded up.
+pub(crate) fn ask_map<D: OpendpDistance, T>(
+    d_in: &D::Ours,
+    map: impl FnOnce(&D) -> Fallible<T>,
+) -> Result<T, MapError> {
+    let failed = |reason: String| MapError::failed(d_in, reason);
+    let distance = D::at_least(d_in).map_err(|error| failed(error.to_string()))?;
+    map(&distance).map_err(|error| failed(in_full(&error)))
 }
 
 /// Counts of records stay counts.

@@ -73,7 +73,7 @@ mod tests {
     use opendp::{err, fallible};
 
     use super::*;
-    use crate::out::Canary;
+    use crate::out::TurnProbe;
 
     /// A wrapper under which OpenDP makes no queryables.
     fn refusing() -> Wrapper {
@@ -88,18 +88,18 @@ mod tests {
     fn a_panic_leaves_no_wrapper_behind() {
         assert_eq!(framed(|| 7), Ok(7));
         assert_eq!(framed(panic_through_opendp), Err(AskError::Panicked));
-        assert!(Canary::hatch().is_ok());
+        assert!(TurnProbe::new().is_ok());
 
         // Without a frame it stays: this is what frames are for.
-        let careless = || guarded(panic_through_opendp).is_err() && Canary::hatch().is_err();
+        let careless = || guarded(panic_through_opendp).is_err() && TurnProbe::new().is_err();
         assert!(std::thread::spawn(careless).join().unwrap());
     }
 
     #[test]
     fn a_frame_keeps_the_wrapper_that_it_is_in() {
         let mut made = None;
-        let mut hatch = || made = Some(framed(Canary::hatch).unwrap().is_ok());
-        wrapped(refusing(), &mut hatch);
+        let mut make = || made = Some(framed(TurnProbe::new).unwrap().is_ok());
+        wrapped(refusing(), &mut make);
         assert_eq!(made, Some(false));
     }
 }

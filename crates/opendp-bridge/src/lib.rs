@@ -27,9 +27,9 @@ pub use correspondence::{Correspondence, Counterpart, NoLoss, exact_loss, float_
 pub use distance::{DistanceError, GroupsChanged, GroupsChangedTogether, OpendpDistance};
 pub use error::BridgeError;
 pub use interactive::{
-    Built, Carry, Host, ImportedCompositor, ImportedInteractive, Interactive, Meter, MeteredAnswer,
-    MeteredQuery, Plain, Pose, Shelf, TheirCompositor, TheirInteractive, TheirMeter, compositor,
-    interactive, interactive_with, open_odometer,
+    AnswerAdapter, Built, ImportedCompositor, ImportedInteractive, Interactive, Meter,
+    MeteredAnswer, MeteredQuery, Plain, QueryAdapter, TheirCompositor, TheirInteractive,
+    TheirMeter, compositor, interactive, interactive_with, open_odometer,
 };
 pub use measurement::{Imported, TheirsIn, measurement, measurement_in};
 /// OpenDP itself, in the version that the bridge is built for.

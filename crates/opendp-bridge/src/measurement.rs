@@ -10,8 +10,8 @@ use queryable::AskError;
 use crate::{
     constructor::{Build, Constructor},
     correspondence::{Correspondence, Counterpart},
-    distance::OpendpDistance,
-    error::{BridgeError, at_release, in_full},
+    distance::ask_map,
+    error::{BridgeError, at_release},
     pinned::Pinned,
     space::{OpendpMetric, OpendpSpace, OursOf, SharedDomain, SharedMetric, space_of},
 };
@@ -203,10 +203,6 @@ where
     MI: SharedMetric,
     C: Correspondence,
 {
-    let failed = |reason: String| MapError::failed(d_in, reason);
-    let distance = MI::Distance::at_least(d_in).map_err(|error| failed(error.to_string()))?;
-    let d_out = theirs
-        .map(&distance)
-        .map_err(|error| failed(in_full(&error)))?;
+    let d_out = ask_map(d_in, |d_in: &MI::Distance| theirs.map(d_in))?;
     measure.loss(&d_out).map_err(|no| no.at(d_in))
 }

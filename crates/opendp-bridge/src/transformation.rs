@@ -7,8 +7,8 @@ use opendp::core::Transformation as TheirTransformation;
 
 use crate::{
     constructor::{Build, Constructor},
-    distance::OpendpDistance,
-    error::{BridgeError, at_release, in_full},
+    distance::{OpendpDistance, ask_map},
+    error::{BridgeError, at_release},
     pinned::Pinned,
     space::{OpendpSpace, OursOf, SharedDomain, SharedMetric, space_of},
 };
@@ -92,10 +92,7 @@ where
     DO: SharedDomain,
     MO: SharedMetric,
 {
-    let failed = |reason: String| MapError::failed(d_in, reason);
-    let distance = MI::Distance::at_least(d_in).map_err(|error| failed(error.to_string()))?;
-    let d_out = theirs
-        .map(&distance)
-        .map_err(|error| failed(in_full(&error)))?;
-    d_out.exact().map_err(|error| failed(error.to_string()))
+    let d_out = ask_map(d_in, |d_in: &MI::Distance| theirs.map(d_in))?;
+    let ours = d_out.exact();
+    ours.map_err(|error| MapError::failed(d_in, error.to_string()))
 }

@@ -13,8 +13,6 @@
 mod bounds;
 mod group_by;
 mod handles;
-mod held;
-mod index;
 mod part;
 mod table;
 
@@ -24,8 +22,8 @@ use thiserror::Error;
 pub use bounds::{ContributionBounds, MAX_SLOTS};
 pub use group_by::GroupBy;
 pub use handles::{Contributions, Handles, Reader, Writer};
-use held::MAX_PARTS;
 pub use part::{Live, LivePart, latest, one_unit};
+use table::MAX_PARTS;
 
 use crate::error::AllowanceError;
 

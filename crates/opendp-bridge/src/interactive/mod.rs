@@ -1,19 +1,61 @@
-//! OpenDP's interactive measurements and odometers as queryables of ours.
+//! Interactive objects across the bridge, in both directions.
 //!
-//! OpenDP's queryables are bound to one thread. Each one gets a thread of its own behind a channel, with everything that
-//! it spawns; dropping the last handle ends the thread, and an error or a panic inside halts only what lives there. The
-//! handles are queryables of ours: they cross threads, and they keep to the turns of the session that launched them.
+//! OpenDP's objects are bound to one thread, and OpenDP knows nothing about our turns. Our queryables can be asked on any
+//! thread, and keep to the turns of the session that launched them. So each direction has its own bridge.
 //!
-//! OpenDP's compositors check a child before they run it, and charge it afterwards, unless it fails. So the first error,
-//! refusal or panic ends the thread, and is always [`AskError::Halted`]; only questions for the loss may fail and be asked
-//! again. A child that fails once it reads data stops everything on those data.
+//! # OpenDP's objects as our queryables: this module
+//!
+//! ```text
+//!    thread of the caller                        thread of the OpenDP object
+//!
+//!    Queryable ── ask ──> Remote                 ObjectTable: id -> OpenDP's queryable
+//!                           │
+//!                           │ our query
+//!                           ├───── Channel ────> QueryAdapter::decode_query
+//!                           │                              │ OpenDP's query
+//!                           │                    OpenDP's queryable: eval
+//!                           │                              │ OpenDP's answer
+//!                           │<──── message ───── AnswerAdapter::encode_answer
+//!                           │
+//!             AnswerAdapter::decode_answer
+//!                           │
+//!    our answer <───────────┘
+//! ```
+//!
+//! - `interactive_with` makes the measurement. A launch starts a thread (`Channel::start`), which builds the OpenDP object from
+//!   its constructor and runs it on the data.
+//! - OpenDP's queryables stay on that thread, in its `ObjectTable`. If an answer contains a queryable, the adapter adds it to the
+//!   table and sends its id. The caller gets one of our queryables, whose machine `Remote` sends each query to that id.
+//! - The adapters are [`Plain`] (a value that is `Send`), [`Built`] (a measurement, sent as its [`Constructor`]),
+//!   [`Interactive`] (a queryable) and `Metered` (an odometer).
+//! - The thread ends when the last handle is dropped. It also ends at the first error, refusal or panic: OpenDP's
+//!   compositors check a child before they run it, and charge it afterwards, unless it fails. The answer is then always
+//!   [`AskError::Halted`]. Only a question for the loss may fail and be asked again.
+//! - A child that fails after it began to read data stops all launches on those data: `Reads` records that it began.
+//!
+//! # Our measurements in OpenDP: the module `out`
+//!
+//! ```text
+//!    OpenDP's compositor ── invoke ──> exported function
+//!          │                             │ makes        │ spawns
+//!          │ its check                   ▼              ▼
+//!          └─────────────────────> TurnProbe         our machine, with a LeaseToken in its lease
+//!                                        ▲              │
+//!                                        └── asks ──────┘ before each step
+//! ```
+//!
+//! - `export` makes an OpenDP measurement that runs ours, on the thread of OpenDP's `invoke`.
+//! - OpenDP's sequential compositors cannot lock our queryables, but they lock an OpenDP queryable. So each export makes one, the
+//!   `TurnProbe`, and our machine asks it before each step. Machines below inherit the `LeaseToken`, which names the probe.
+//! - The probe is bound to its thread. On other threads a step is refused: [`AskError::WrongThread`].
+//! - A failure is an answer (`Answered`), because OpenDP does not charge a child that fails.
 
-mod carry;
-mod host;
+mod adapters;
+mod channel;
 
-use carry::Metered;
-pub use carry::{Built, Carry, Interactive, Plain, Pose};
-pub use host::{Host, Shelf};
+use adapters::Metered;
+pub use adapters::{AnswerAdapter, Built, Interactive, Plain, QueryAdapter};
+use channel::{Channel, ObjectTable};
 
 use std::sync::Arc;
 
@@ -133,7 +175,7 @@ pub type TheirMeter<DI, MI, C, TO> =
 pub type Meter<DI, MI, C, TO, A> =
     Queryable<MeteredQuery<DI, MI, <C as Correspondence>::Theirs, TO>, MeteredAnswer<C, A>>;
 
-/// Any interactive OpenDP measurement: `how` says how queries and answers cross. In a measure of ours of your choice.
+/// Any interactive OpenDP measurement, in one of our measures. The adapter `how` translates queries and answers.
 ///
 /// A compositor whose children are compositors: `Interactive(Built, Interactive(Built, Plain))`.
 ///
@@ -148,7 +190,7 @@ pub type Meter<DI, MI, C, TO, A> =
 /// interactive_with("filter", PureDp, Interactive(Built, Plain), || {
 ///     let (domain, metric) = (AtomDomain::<bool>::default(), DiscreteDistance);
 ///     make_privacy_filter(make_fully_adaptive_composition::<_, _, _, bool>(domain, metric, theirs::Pure)?, 1, 1.0)
-/// }); // error: `Built` is not `Pose<OdometerQuery<…>>`
+/// }); // error: `Built` is not `QueryAdapter<OdometerQuery<…>>`
 /// ```
 ///
 /// # Errors
@@ -164,7 +206,7 @@ where
     MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
-    W: Carry<TO>,
+    W: AnswerAdapter<TO>,
 {
     import(name.into(), measure, how, Constructor::new(constructor))
 }
@@ -180,16 +222,16 @@ where
     MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
-    W: Carry<TO>,
+    W: AnswerAdapter<TO>,
 {
     let patience = constructor.patience();
     let Parts { space, map, pinned } = parts(measure, constructor)?;
     let by = format!("the OpenDP measurement `{name}`");
     let interactive = imported(name, space, map, move |data, scope, failures| {
         let (pinned, data) = (pinned.clone(), Arc::clone(data));
-        start(scope, failures, &how, &by, move |shelf| {
-            let theirs = shelf.patiently(patience, || pinned.build())?;
-            shelf.reads().begin()?;
+        start(scope, failures, &how, &by, move |objects| {
+            let theirs = objects.patiently(patience, || pinned.build())?;
+            objects.reads().begin()?;
             theirs.invoke(&data).map_err(|error| at_release(&error))
         })
     });
@@ -197,23 +239,28 @@ where
 }
 
 /// Starts a thread for what `open` makes, which is called `by`.
-fn start<TO, W: Carry<TO>>(
+fn start<TO, W>(
     scope: &mut Scope<'_>,
     failures: &Failures,
     how: &W,
     by: &str,
-    open: impl FnOnce(&Shelf) -> Result<TO, AskError> + Send + 'static,
-) -> Result<W::Ours, AskError> {
-    let host = Host::start(failures, &scope.tenant())?;
-    let reads = host.reads();
+    open: impl FnOnce(&ObjectTable) -> Result<TO, AskError> + Send + 'static,
+) -> Result<W::Ours, AskError>
+where
+    W: AnswerAdapter<TO>,
+{
+    let channel = Channel::start(failures, &scope.tenant())?;
+    let reads = channel.reads();
     let there = how.clone();
-    let crossed = host.call(&reads, move |shelf| there.cross(open(shelf)?, shelf));
-    let crossed = crossed.flatten().inspect_err(|error| {
+    let message = channel.call(&reads, move |objects| {
+        there.encode_answer(open(objects)?, objects)
+    });
+    let message = message.flatten().inspect_err(|error| {
         if reads.have_begun() {
             failures.record(by, error);
         }
     })?;
-    how.land(crossed, &host, scope)
+    how.decode_answer(message, &channel, scope)
 }
 
 /// Opens an OpenDP odometer on data, as a queryable of ours with answers that may cross threads. It has no privacy map, so
@@ -253,7 +300,7 @@ where
     MI: SharedMetric,
     C: Correspondence,
     TO: 'static,
-    W: Carry<TO>,
+    W: AnswerAdapter<TO>,
     (DI, MI): MetricSpace,
 {
     let metered = Metered::<MI, _, _>::new(measure, answers);
@@ -261,13 +308,19 @@ where
     let constructor = Constructor::new(constructor);
     root.run([], |scope| {
         let failures = Failures::of_no_session();
-        start(scope, &failures, &how, "an OpenDP odometer", move |shelf| {
-            let theirs = shelf.build(&constructor)?;
-            shelf.reads().begin()?;
-            match theirs.input_domain.member(&data) {
-                Ok(true) => theirs.invoke(&data).map_err(|error| at_release(&error)),
-                _ => Err(AskError::failed("the data are not in the domain")),
-            }
-        })
+        start(
+            scope,
+            &failures,
+            &how,
+            "an OpenDP odometer",
+            move |objects| {
+                let theirs = objects.build(&constructor)?;
+                objects.reads().begin()?;
+                match theirs.input_domain.member(&data) {
+                    Ok(true) => theirs.invoke(&data).map_err(|error| at_release(&error)),
+                    _ => Err(AskError::failed("the data are not in the domain")),
+                }
+            },
+        )
     })
 }

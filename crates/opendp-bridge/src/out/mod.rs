@@ -1,9 +1,10 @@
-//! Our measurements in OpenDP: noninteractive ones, compositors, filters and interactive mechanisms.
+//! Our measurements in OpenDP: noninteractive ones, compositors, filters and interactive mechanisms. The documentation of the
+//! module `interactive` explains both directions, with a diagram.
 
-mod canary;
+mod lease_token;
 
 #[cfg(test)]
-pub(crate) use canary::Canary;
+pub(crate) use lease_token::TurnProbe;
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use opendp::{
 };
 use queryable::{AskError, Root, Scope, guarded};
 
-use canary::Perch;
+use lease_token::LeaseToken;
 
 use crate::{
     correspondence::Correspondence,
@@ -73,8 +74,8 @@ where
     let (ours, map) = (measurement.clone(), measurement.map().clone());
     let function = move |data: &DI::Carrier| {
         let unread = |error| theirs(ErrorVariant::FailedFunction, &error);
-        let perch = Arc::new(Perch::hatch()?);
-        let root = Root::from_os().and_then(|root| root.under(perch));
+        let token = Arc::new(LeaseToken::new()?);
+        let root = Root::from_os().and_then(|root| root.under(token));
         let mut started = false;
         let answer = root.map_err(unread)?.run([], |scope| {
             started = true;

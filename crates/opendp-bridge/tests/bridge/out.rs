@@ -119,7 +119,7 @@ fn values_are_values() -> Result<(), Any> {
     Ok(())
 }
 
-/// Ours as an OpenDP measurement by hand, without the canary.
+/// Ours as an OpenDP measurement by hand, without the probe.
 fn unguarded(
     ours: &Counter,
 ) -> Fallible<TheirsIn<Numbers, SymmetricDistance, ApproxZcdp, Queryable<(), u32>>> {
@@ -134,7 +134,7 @@ fn unguarded(
 }
 
 #[test]
-fn without_the_canary_a_child_answers_out_of_turn() -> Result<(), Any> {
+fn without_the_probe_a_child_answers_out_of_turn() -> Result<(), Any> {
     let child = unguarded(&counter("(0.5, 0)")?)?;
     let losses = vec![(0.5, 0.0); 2];
     let mut parent = make_adaptive_composition(
@@ -154,7 +154,7 @@ fn without_the_canary_a_child_answers_out_of_turn() -> Result<(), Any> {
 }
 
 #[test]
-fn with_the_canary_it_does_not() -> Result<(), Any> {
+fn with_the_probe_it_does_not() -> Result<(), Any> {
     let child = export(&counter("(0.5, 0)")?)?;
     let losses = vec![(0.5, 0.0); 2];
     let mut parent = make_adaptive_composition(

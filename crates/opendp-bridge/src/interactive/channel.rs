@@ -1,6 +1,6 @@
-//! The thread on which an interactive OpenDP object lives. Its queryables never leave it; what crosses are jobs, and
-//! answers that may cross threads. The thread ends when the last handle is dropped, at a panic, when a job closes it, or
-//! when a constructor that was overdue ends.
+//! The thread of an interactive OpenDP object, and the channel to it. OpenDP's queryables stay in the object table of the
+//! thread. Jobs are sent to it, and answers that are `Send` come back. The thread ends when the last handle is dropped, at a
+//! panic, when a job closes the table, or when an overdue constructor ends.
 
 use std::{
     any::Any,
@@ -29,11 +29,11 @@ fn overdue() -> AskError {
     )
 }
 
-type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
+type Job = Box<dyn FnOnce(&mut ObjectTable) + Send>;
 
-/// A handle to the thread. A clone is the same thread.
+/// A channel to the thread of an OpenDP object. A clone leads to the same thread.
 #[derive(Clone)]
-pub struct Host {
+pub struct Channel {
     jobs: Sender<Job>,
     failures: Failures,
     patience: Arc<Patience>,
@@ -61,7 +61,7 @@ impl Patience {
     }
 }
 
-impl Host {
+impl Channel {
     /// Starts a thread for an object on data with these failures. The tenant holds the thread until it ends.
     pub(crate) fn start(failures: &Failures, tenant: &Tenant) -> Result<Self, AskError> {
         let held = tenant.hold_thread()?;
@@ -71,22 +71,22 @@ impl Host {
         let reads = Reads::of(failures);
         let work = move || {
             let _held = held;
-            let mut shelf = Shelf {
+            let mut table = ObjectTable {
                 objects: HashMap::new(),
-                tickets: 0,
+                last_id: 0,
                 closed: false,
                 patience: watched,
                 reads,
             };
             // OpenDP's code sees data, so it may use no session and no queryable of ours. A job that was waited for in vain
             // is the last one.
-            while !shelf.closed
-                && !shelf.patience.is_lost()
+            while !table.closed
+                && !table.patience.is_lost()
                 && let Ok(job) = todo.recv()
-                && guarded(|| job(&mut shelf)).is_ok()
+                && guarded(|| job(&mut table)).is_ok()
             {}
             // Foreign destructors.
-            let _ = guarded(|| drop((shelf, todo)));
+            let _ = guarded(|| drop((table, todo)));
         };
         match thread::Builder::new().name("opendp".into()).spawn(work) {
             Ok(_) => Ok(Self {
@@ -103,12 +103,12 @@ impl Host {
         &self.failures
     }
 
-    /// For a job that has not come to data yet.
+    /// The record of a job that has not read data yet.
     pub(crate) fn reads(&self) -> Reads {
         Reads::of(&self.failures)
     }
 
-    /// Does a job there, and waits for it. It says in `reads` when it comes to data.
+    /// Runs a job on the thread, and waits for its result. The job records in `reads` that it reads data.
     ///
     /// # Errors
     /// [`AskError::Panicked`], if this job or an earlier one did, or an earlier one closed the thread;
@@ -116,14 +116,14 @@ impl Host {
     pub(crate) fn call<R: Send + 'static>(
         &self,
         reads: &Reads,
-        job: impl FnOnce(&mut Shelf) -> R + Send + 'static,
+        job: impl FnOnce(&mut ObjectTable) -> R + Send + 'static,
     ) -> Result<R, AskError> {
         let (answer, answered) = mpsc::sync_channel(1);
         let reads = reads.clone();
-        let job = Box::new(move |shelf: &mut Shelf| {
-            shelf.reads = reads;
-            // Whoever asked waits for it, unless the thread is lost.
-            let _ = answer.send(job(shelf));
+        let job = Box::new(move |table: &mut ObjectTable| {
+            table.reads = reads;
+            // The caller waits for the answer, unless the thread is lost.
+            let _ = answer.send(job(table));
         });
         self.jobs.send(job).map_err(|_| AskError::Panicked)?;
         loop {
@@ -169,43 +169,43 @@ impl Reads {
     }
 }
 
-/// What lives on the thread: OpenDP's queryables, by ticket.
-pub struct Shelf {
+/// The object table of a thread: OpenDP's queryables, by id.
+pub struct ObjectTable {
     objects: HashMap<u64, Box<dyn Any>>,
-    tickets: u64,
+    last_id: u64,
     closed: bool,
     patience: Arc<Patience>,
-    /// Of the job that is being done.
+    /// Belongs to the current job.
     reads: Reads,
 }
 
-impl Shelf {
-    /// Keeps an object.
+impl ObjectTable {
+    /// Adds an object, and returns its id.
     pub(crate) fn put<T: 'static>(&mut self, object: T) -> u64 {
-        self.tickets += 1;
-        self.objects.insert(self.tickets, Box::new(object));
-        self.tickets
+        self.last_id += 1;
+        self.objects.insert(self.last_id, Box::new(object));
+        self.last_id
     }
 
-    /// Ends the thread after this job, with everything that lives there.
+    /// Ends the thread after this job, with all its objects.
     pub(crate) fn close(&mut self) {
         self.closed = true;
     }
 
-    /// The object with this ticket.
-    pub(crate) fn get<T: 'static>(&mut self, ticket: u64) -> Option<&mut T> {
-        self.objects.get_mut(&ticket)?.downcast_mut()
+    /// The object with this id.
+    pub(crate) fn get<T: 'static>(&mut self, id: u64) -> Option<&mut T> {
+        self.objects.get_mut(&id)?.downcast_mut()
     }
 
-    /// Whether the job that is being done has come to data.
+    /// Whether the current job has read data.
     pub(crate) fn reads(&self) -> &Reads {
         &self.reads
     }
 
-    /// Builds a query here. Whoever waits for it does so only as long as the constructor says.
+    /// Builds a query on this thread. The caller waits at most as long as the constructor's patience.
     ///
     /// # Errors
-    /// The constructor's own, and [`AskError::Failed`] if nobody waits any more: then nothing may run.
+    /// The constructor's own. [`AskError::Failed`] if the caller has given up: then nothing may run.
     pub(crate) fn build<T: 'static>(&self, query: &Constructor<T>) -> Result<T, AskError> {
         self.patiently(query.patience(), || query.build())
     }
@@ -226,35 +226,38 @@ impl Shelf {
     }
 }
 
-/// An object on the shelf; dropping it takes the object off.
-pub(crate) struct Shelved {
-    host: Host,
-    ticket: u64,
+/// A handle to an object in the table. Dropping the handle removes the object.
+pub(crate) struct StoredObject {
+    channel: Channel,
+    id: u64,
 }
 
-impl Shelved {
-    pub(crate) fn new(host: &Host, ticket: u64) -> Self {
+impl StoredObject {
+    pub(crate) fn new(channel: &Channel, id: u64) -> Self {
         Self {
-            host: host.clone(),
-            ticket,
+            channel: channel.clone(),
+            id,
         }
     }
 
-    pub(crate) fn host(&self) -> &Host {
-        &self.host
+    pub(crate) fn channel(&self) -> &Channel {
+        &self.channel
     }
 
-    pub(crate) fn ticket(&self) -> u64 {
-        self.ticket
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 }
 
-impl Drop for Shelved {
+impl Drop for StoredObject {
     fn drop(&mut self) {
-        let ticket = self.ticket;
+        let id = self.id;
         // If the thread is gone, so is the object.
-        let _ = self.host.jobs.send(Box::new(move |shelf: &mut Shelf| {
-            shelf.objects.remove(&ticket);
-        }));
+        let _ = self
+            .channel
+            .jobs
+            .send(Box::new(move |table: &mut ObjectTable| {
+                table.objects.remove(&id);
+            }));
     }
 }
