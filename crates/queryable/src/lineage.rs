@@ -74,13 +74,18 @@ impl Position {
         self.root_with(source, self.all_carried().cloned(), self.tenant())
     }
 
-    /// Where another root stands that carries this value, too.
-    pub(crate) fn carrying<T: Any + Send + Sync>(&self, source: Source, value: T) -> Self {
+    /// Where another root stands that carries this value, too, with this tenant for whatever is below it.
+    pub(crate) fn carrying<T: Any + Send + Sync>(
+        &self,
+        source: Source,
+        value: T,
+        tenant: Tenant,
+    ) -> Self {
         let above = self.all_carried().into_iter().flat_map(|all| all.iter());
         let others = above.filter(|value| !value.is::<T>()).cloned();
         let value: Arc<dyn Any + Send + Sync> = Arc::new(value);
         let carried = others.chain([value]).collect();
-        self.root_with(source, Some(carried), self.tenant())
+        self.root_with(source, Some(carried), tenant)
     }
 
     /// Where another root stands, with this tenant for whatever is below it.

@@ -1,7 +1,8 @@
 //! Roots: owned, shared scopes on the analyst's side.
 
+mod branch;
+
 use std::{
-    any::Any,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -21,8 +22,7 @@ use crate::{
     running::{Asker, check_analyst},
     scope::{Context, Place, Scope, Terms},
     sync::{AtomicU64, Ordering},
-    tenant::Tenant,
-    turn::{Lease, Outside, Sequence, Turn, inside},
+    turn::{Lease, Sequence, Turn, inside},
 };
 
 /// The root of a tree of machines: where an analyst, a server or a session spawns.
@@ -265,100 +265,6 @@ impl Root {
                 run(place, terms, context, status, caught, function)
             }),
         }
-    }
-
-    /// An owned, shared scope below this one, for a session inside a session.
-    ///
-    /// # Errors
-    /// [`AskError::NotSpawnedHere`] inside a step of a machine that this root is not below.
-    pub fn branch(&self) -> Result<Self, AskError> {
-        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
-        let source = position.source().below(self.next_child());
-        Ok(Self::at(position.root(source), lease))
-    }
-
-    /// A [branch](Self::branch) of this root in which an answer must be complete before its turn passes, however deep it
-    /// comes from (a session opened in it, too): otherwise it is withheld ([`AskError::OutOfTurn`]). Elsewhere an answer counts from its check, and is
-    /// given even if its turn passes while the step runs.
-    ///
-    /// Sequential composition assumes that a query is fixed when it is asked. Where queries can be anything, a channel for
-    /// one, an older child could hear a newer one's answer while it steps; its own answer is then late, and withheld here.
-    /// The price: whether a step had ended when the turn passed becomes part of what the analyst sees, so how long steps
-    /// take must not depend on data. That is why it is an option, and why functions under [`run`](Self::run), which have
-    /// been paid for, are never withheld.
-    ///
-    /// ```
-    /// use odometry::queryable::{AskError, Root, machine};
-    /// let root = Root::from_os()?.withholding()?;
-    /// let (newer, mut next) = (root.clone(), None);
-    /// let older = root.spawn_in_turn(machine(move |(), _| {
-    ///     let newer = newer.clone(); // another thread launches while this one steps
-    ///     next = std::thread::spawn(move || newer.spawn_in_turn(machine(|(), _| Ok(1)))).join().ok();
-    ///     Ok(1)
-    /// }))?;
-    /// assert_eq!(older.ask(()), Err(AskError::OutOfTurn));
-    /// # Ok::<(), AskError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`branch`](Self::branch).
-    pub fn withholding(&self) -> Result<Self, AskError> {
-        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
-        let source = position.source().below(self.next_child());
-        Ok(Self::at(position.root(source).withholding(), lease))
-    }
-
-    /// An owned, shared scope below this one in which somebody [outside](Outside) has a say, too.
-    ///
-    /// # Errors
-    /// As [`branch`](Self::branch), and [`AskError::TooDeep`] if somebody has a say already.
-    pub fn under(&self, outside: Arc<dyn Outside>) -> Result<Self, AskError> {
-        let Place { position, lease } = self.child_place(self.0.place.lease.under(outside)?)?;
-        let source = position.source().below(self.next_child());
-        Ok(Self::at(position.root(source), lease))
-    }
-
-    /// A [branch](Self::branch) of this root that carries a value: everything below finds it by its type. Code that cannot
-    /// name the type cannot find it, nor put another in its place. A post-processor finds nothing that is carried above
-    /// it, and neither does what it spawns.
-    ///
-    /// ```
-    /// use odometry::queryable::{AskError, Root, machine};
-    /// let root = Root::from_os()?.branch_carrying("a value")?;
-    /// let finds = root.spawn(machine(|(), scope| Ok(scope.carried::<&str>().copied())))?;
-    /// assert_eq!(finds.ask(())?, Some("a value"));
-    /// assert_eq!(root.branch_carrying("another")?.carried(), Some(&"another"));
-    /// assert_eq!(root.branch_carrying(7)?.branch()?.carried(), Some(&"a value"));
-    /// # Ok::<(), AskError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`branch`](Self::branch).
-    pub fn branch_carrying<T: Any + Send + Sync>(&self, value: T) -> Result<Self, AskError> {
-        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
-        let source = position.source().below(self.next_child());
-        Ok(Self::at(position.carrying(source, value), lease))
-    }
-
-    /// The value of this type that the nearest root carries, here or above.
-    pub fn carried<T: Any>(&self) -> Option<&T> {
-        self.0.place.position.carried()
-    }
-
-    /// As [`branch`](Self::branch), for a new [`Tenant`]: a data set of this name, or an account of this root's data set.
-    ///
-    /// # Errors
-    /// As [`branch`](Self::branch).
-    pub fn branch_for(&self, name: impl Into<Arc<str>>) -> Result<Self, AskError> {
-        let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
-        let source = position.source().below(self.next_child());
-        let tenant = position.tenant().below(name.into());
-        Ok(Self::at(position.tenant_root(source, tenant), lease))
-    }
-
-    /// The nearest tenant at or above this root; without one, only the process counts.
-    pub fn tenant(&self) -> Tenant {
-        self.0.place.position.tenant()
     }
 
     /// Puts a post-processor in front of a machine (\[HST+23\] Def 2.15, \[HSV25\] Alg 1). It costs no privacy, because

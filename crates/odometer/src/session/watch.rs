@@ -115,7 +115,7 @@ impl DataRoot {
             }
         });
         Ok(Self {
-            root: root.branch_for(label)?.branch_carrying(first.clone())?,
+            root: root.branch_for_carrying(label, first.clone())?,
             first,
         })
     }
