@@ -71,7 +71,7 @@ impl Store for Durable {
 }
 
 fn draft() -> Unchained {
-    Unchained::new(Kind::Event, &[], &[]).unwrap()
+    Unchained::new(Kind::Note, &[], &[]).unwrap()
 }
 
 /// So many threads launch so often; a launch waits for its ticket, unless that is left out by mistake.

@@ -1,12 +1,15 @@
 //! A record as it is stored: its bytes, and how each is chained to the one before.
 //!
 //! ```text
-//! version u16 | kind u8 | seq u64 | length of the key u16 | key | body | hash, 32 bytes
+//! version u16 | kind u8 | seq u64 | length of the key u16 | length of the fields u32 | key | fields | body | hash, 32 bytes
 //! ```
 //! Numbers are little endian. The hash is the SHA-256 of the hash before and of everything in front of it. There is one
-//! way to write a record down: the body is what is left, and a record without a key has an empty one.
+//! way to write a record down: the body is the rest, and a record without a key or fields has empty ones. Versions 1 and 3 have
+//! no fields, and no length of them.
+//!
+//! The kind is a number, and its highest bit says that a reader must understand it. [`Fields`] have such a bit of their own.
 
-use odometer::journal::Receipt;
+use odometer::journal::{FieldError, Fields, MAX_FIELD_BYTES, Receipt};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
@@ -19,12 +22,12 @@ const HASH: usize = 32;
 /// What the first record comes after.
 pub(crate) const NO_HASH: Hash = [0; HASH];
 
-/// The version of the format that is written: of frames, and of the records in them. It has forms of maps that are made of
-/// others, versions of transformations, and numbers of messages. (2 is what rows of several records begin with.)
-pub const VERSION: u16 = 3;
+/// The version of the format that is written: of frames, and of the records in them. It has a kind for each event, and optional
+/// fields. (2 is what rows of several records begin with.)
+pub const VERSION: u16 = 4;
 
-/// The versions that are read. A ledger may have records of both.
-const KNOWN: [u16; 2] = [1, VERSION];
+/// The versions before. They are read, and a ledger may begin with records of both.
+const OLDER: [u16; 2] = [1, 3];
 
 /// How long a request key may be, in bytes, together with the path of its account.
 pub const MAX_KEY: usize = 4096;
@@ -35,14 +38,21 @@ pub const MAX_BODY: usize = 1 << 20;
 /// How long the body of a checkpoint may be, in bytes.
 pub const MAX_CHECKPOINT: usize = 1 << 30;
 
+/// Longer than any record.
+pub(crate) const LONGEST: usize = MAX_CHECKPOINT + MAX_KEY + MAX_FIELD_BYTES + KEY + HASH;
+
 const KIND: usize = 2;
 const SEQ: usize = 3;
 const KEY_LENGTH: usize = 11;
-const KEY: usize = 13;
+const FIELDS_LENGTH: usize = 13;
+const KEY: usize = 17;
+/// Where the key is in older versions.
+const OLDER_KEY: usize = FIELDS_LENGTH;
 /// How long a body is, usually.
 const USUAL: usize = 256;
-/// What a frame without key and body has.
-const SHORTEST: usize = KEY + HASH;
+
+/// The bit of a kind that says: a program that does not know it must refuse the record.
+const MUST_UNDERSTAND: u8 = 1 << 7;
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,34 +60,80 @@ const SHORTEST: usize = KEY + HASH;
 pub enum Kind {
     /// The first of a ledger: random bytes, so that no two ledgers have the same chain.
     Begin,
-    /// Something that happened to accounts.
+    /// Any event, in older versions. Its body says which. It is never written.
     Event,
     /// The state of all accounts after everything before it.
     Checkpoint,
+    /// A place is opened.
+    Open,
+    /// A launch is charged.
+    Charge,
+    /// An account halts.
+    Halt,
+    /// An account has another budget.
+    Budget,
+    /// A budget is proposed.
+    ProposedBudget,
+    /// A proposed budget is approved or rejected.
+    DecidedBudget,
+    /// A note on an earlier record.
+    Note,
+    /// The mark of a second run.
+    SecondRun,
+    /// One of a newer program, which does not have to be understood.
+    Other(u8),
 }
 
+/// The numbers of kinds. 1 was [`Kind::Event`], and stays free.
+const KINDS: [(u8, Kind); 10] = [
+    (MUST_UNDERSTAND, Kind::Begin),
+    (MUST_UNDERSTAND | 2, Kind::Checkpoint),
+    (MUST_UNDERSTAND | 3, Kind::Open),
+    (MUST_UNDERSTAND | 4, Kind::Charge),
+    (MUST_UNDERSTAND | 5, Kind::Halt),
+    (MUST_UNDERSTAND | 6, Kind::Budget),
+    (MUST_UNDERSTAND | 7, Kind::ProposedBudget),
+    (MUST_UNDERSTAND | 8, Kind::DecidedBudget),
+    (9, Kind::Note),
+    (MUST_UNDERSTAND | 10, Kind::SecondRun),
+];
+
 impl Kind {
-    const fn number(self) -> u8 {
-        match self {
-            Self::Begin => 0,
-            Self::Event => 1,
-            Self::Checkpoint => 2,
+    /// Its number in the header, with the bit. None for a kind that is not written.
+    pub fn number(self) -> Option<u8> {
+        if let Self::Other(number) = self {
+            return (Self::of(number) == Ok(self)).then_some(number);
+        }
+        let known = KINDS.iter().find(|(_, kind)| *kind == self);
+        known.map(|(number, _)| *number)
+    }
+
+    fn of(number: u8) -> Result<Self, Flaw> {
+        let known = KINDS.iter().find(|(known, _)| *known == number);
+        if let Some((_, kind)) = known {
+            return Ok(*kind);
+        }
+        let is_taken = |(known, _): &(u8, Self)| known & !MUST_UNDERSTAND == number;
+        match number & MUST_UNDERSTAND != 0 || number == 1 || KINDS.iter().any(is_taken) {
+            true => Err(Flaw::Kind { found: number }),
+            false => Ok(Self::Other(number)),
         }
     }
 
-    const fn from_number(number: u8) -> Option<Self> {
+    /// In versions 1 and 3.
+    const fn of_older(number: u8) -> Result<Self, Flaw> {
         match number {
-            0 => Some(Self::Begin),
-            1 => Some(Self::Event),
-            2 => Some(Self::Checkpoint),
-            _ => None,
+            0 => Ok(Self::Begin),
+            1 => Ok(Self::Event),
+            2 => Ok(Self::Checkpoint),
+            _ => Err(Flaw::Altered),
         }
     }
 
     const fn longest(self) -> usize {
         match self {
-            Self::Begin | Self::Event => MAX_BODY,
             Self::Checkpoint => MAX_CHECKPOINT,
+            _ => MAX_BODY,
         }
     }
 }
@@ -86,58 +142,76 @@ impl Kind {
 #[derive(Debug)]
 pub struct Unchained(Vec<u8>);
 
-/// Something to be recorded is too long.
+/// Why something is not written as a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "a record takes keys of {MAX_KEY} and bodies of {MAX_BODY} bytes; these have {key} and {body}: shorten the names"
-)]
-pub struct TooLong {
-    /// The length of the key.
-    pub key: usize,
-    /// The length of the body.
-    pub body: usize,
+#[non_exhaustive]
+pub enum FrameError {
+    /// It is too long.
+    #[error(
+        "a record takes keys of {MAX_KEY} and bodies of {MAX_BODY} bytes; these have {key} and {body}: shorten the names"
+    )]
+    TooLong {
+        /// The length of the key.
+        key: usize,
+        /// The length of the body.
+        body: usize,
+    },
+    /// Its fields cannot be written.
+    #[error("the record cannot be written: {0}")]
+    Fields(#[from] FieldError),
+    /// Its kind belongs to another version.
+    #[error("records of this kind are only read: use one of the kinds of version {VERSION}")]
+    Kind,
 }
 
-impl From<TooLong> for String {
-    fn from(error: TooLong) -> Self {
+impl From<FrameError> for String {
+    fn from(error: FrameError) -> Self {
         error.to_string()
     }
 }
 
 impl Unchained {
-    /// A record with this body. A key is indexed, and occurs once in a ledger; an empty one is none.
+    /// A record with this body, and without fields. A key is indexed, and occurs once in a ledger; an empty one is none.
     ///
     /// # Errors
-    /// [`TooLong`].
-    pub fn new(kind: Kind, key: &[u8], body: &[u8]) -> Result<Self, TooLong> {
-        Self::written(kind, key, |bytes| {
+    /// [`FrameError`].
+    pub fn new(kind: Kind, key: &[u8], body: &[u8]) -> Result<Self, FrameError> {
+        Self::written(kind, key, &Fields::default(), |bytes| {
             bytes.extend(body);
             Ok(())
         })
     }
 
-    /// The same, with a body that is written where it belongs.
-    pub(crate) fn written<E: From<TooLong>>(
+    /// The same, with fields, and with a body that is written where it belongs.
+    ///
+    /// # Errors
+    /// Those of `body`, and [`FrameError`].
+    pub fn written<E: From<FrameError>>(
         kind: Kind,
         key: &[u8],
+        fields: &Fields,
         body: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let too_long = |body| TooLong {
+        let too_long = |body| FrameError::TooLong {
             key: key.len(),
             body,
         };
         if key.len() > MAX_KEY {
             return Err(too_long(0).into());
         }
-        let key_length = u16::try_from(key.len()).map_err(|_| too_long(0))?;
-        let mut bytes = Vec::with_capacity(SHORTEST + key.len() + USUAL);
+        let number = kind.number().ok_or(FrameError::Kind)?;
+        let fields = fields.encode().map_err(FrameError::from)?;
+        let before = KEY + key.len() + fields.len();
+        let mut bytes = Vec::with_capacity(before + USUAL + HASH);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.push(kind.number());
+        bytes.push(number);
         bytes.extend([0; 8]);
-        bytes.extend(key_length.to_le_bytes());
+        bytes.extend((key.len() as u16).to_le_bytes());
+        bytes.extend((fields.len() as u32).to_le_bytes());
         bytes.extend(key);
+        bytes.extend(fields);
         body(&mut bytes)?;
-        let body = bytes.len() - KEY - key.len();
+        let body = bytes.len() - before;
         match body > kind.longest() {
             true => Err(too_long(body).into()),
             false => Ok(Self(bytes)),
@@ -146,7 +220,8 @@ impl Unchained {
 
     /// The key, if there is one.
     pub fn key(&self) -> Option<&[u8]> {
-        key(&self.0)
+        let length = key_length(&self.0);
+        (length > 0).then(|| &self.0[KEY..KEY + length])
     }
 
     /// Puts it behind this record.
@@ -164,16 +239,37 @@ fn chained(before: &Hash, content: &[u8]) -> Hash {
     hash.finalize().into()
 }
 
-fn key(bytes: &[u8]) -> Option<&[u8]> {
-    let key = &bytes[KEY..KEY + key_length(bytes)];
-    (!key.is_empty()).then_some(key)
-}
-
 fn key_length(bytes: &[u8]) -> usize {
     usize::from(u16::from_le_bytes([
         bytes[KEY_LENGTH],
         bytes[KEY_LENGTH + 1],
     ]))
+}
+
+/// Where the fields of a record begin, and where its body does.
+struct Layout {
+    key: usize,
+    fields: usize,
+    body: usize,
+}
+
+impl Layout {
+    /// Nothing if the bytes end before the hash does.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let is_older = bytes.len() < KIND || bytes[..KIND] != VERSION.to_le_bytes();
+        let key = if is_older { OLDER_KEY } else { KEY };
+        if bytes.len() < key + HASH {
+            return None;
+        }
+        let fields_length = match is_older {
+            true => 0,
+            false => u32::from_le_bytes([bytes[13], bytes[14], bytes[15], bytes[16]]),
+        };
+        let fields = key + key_length(bytes);
+        let body = fields.checked_add(usize::try_from(fields_length).ok()?)?;
+        let is_whole = body <= bytes.len() - HASH;
+        is_whole.then_some(Self { key, fields, body })
+    }
 }
 
 /// A record with its place in the chain.
@@ -184,7 +280,7 @@ impl<B: AsRef<[u8]>> Frame<B> {
     /// Reads a record that should have this number and come after this hash.
     ///
     /// # Errors
-    /// [`Flaw`].
+    /// [`Flaw`]; also if it is as it was written, and has a kind or fields that this program must not ignore.
     pub fn read(bytes: B, seq: u64, before: &Hash) -> Result<Self, Flaw> {
         let frame = Self::parse(bytes)?;
         let found = frame.seq();
@@ -194,24 +290,44 @@ impl<B: AsRef<[u8]>> Frame<B> {
         if chained(before, frame.content()) != frame.hash() {
             return Err(Flaw::Altered);
         }
+        frame.understood()?;
         Ok(frame)
     }
 
-    /// Reads a record, and believes what it says of its place.
+    /// Reads a record, and believes its number and its hash.
     pub(crate) fn parse(bytes: B) -> Result<Self, Flaw> {
         let all = bytes.as_ref();
         if all.len() < KIND {
             return Err(Flaw::Short);
         }
-        let version = u16::from_le_bytes([all[0], all[1]]);
-        if !KNOWN.contains(&version) {
-            return Err(Flaw::Version { found: version });
+        let found = u16::from_le_bytes([all[0], all[1]]);
+        if found != VERSION && !OLDER.contains(&found) {
+            return Err(Flaw::Version { found });
         }
-        if all.len() < SHORTEST || all.len() < SHORTEST + key_length(all) {
-            return Err(Flaw::Short);
+        match Layout::of(all) {
+            Some(_) => Ok(Self(bytes)),
+            None => Err(Flaw::Short),
         }
-        Kind::from_number(all[KIND]).ok_or(Flaw::Altered)?;
-        Ok(Self(bytes))
+    }
+
+    /// Is there nothing in it that this program does not know and must not ignore?
+    pub(crate) fn understood(&self) -> Result<(), Flaw> {
+        self.known_kind()?;
+        self.fields()?;
+        Ok(())
+    }
+
+    fn known_kind(&self) -> Result<Kind, Flaw> {
+        let number = self.bytes()[KIND];
+        match self.version() == VERSION {
+            true => Kind::of(number),
+            false => Kind::of_older(number),
+        }
+    }
+
+    /// The version that it was written in.
+    pub fn version(&self) -> u16 {
+        u16::from_le_bytes([self.bytes()[0], self.bytes()[1]])
     }
 
     /// Its number.
@@ -224,18 +340,29 @@ impl<B: AsRef<[u8]>> Frame<B> {
     /// What it is.
     pub fn kind(&self) -> Kind {
         // Checked when it was read.
-        Kind::from_number(self.bytes()[KIND]).unwrap_or(Kind::Event)
+        let number = self.bytes()[KIND];
+        self.known_kind().unwrap_or(Kind::Other(number))
     }
 
     /// Its key, if it has one.
     pub fn key(&self) -> Option<&[u8]> {
-        key(self.bytes())
+        let layout = self.layout();
+        let key = &self.bytes()[layout.key..layout.fields];
+        (!key.is_empty()).then_some(key)
+    }
+
+    /// Its optional fields.
+    ///
+    /// # Errors
+    /// [`FieldError`]: only for a frame that was not read, because reading checks them.
+    pub fn fields(&self) -> Result<Fields, FieldError> {
+        let layout = self.layout();
+        Fields::decode(&self.bytes()[layout.fields..layout.body])
     }
 
     /// What is recorded.
     pub fn body(&self) -> &[u8] {
-        let content = self.content();
-        &content[KEY + key_length(content)..]
+        &self.content()[self.layout().body..]
     }
 
     /// Its number and hash.
@@ -249,6 +376,15 @@ impl<B: AsRef<[u8]>> Frame<B> {
     /// All of it, as it is stored.
     pub fn bytes(&self) -> &[u8] {
         self.0.as_ref()
+    }
+
+    fn layout(&self) -> Layout {
+        // Checked when it was parsed.
+        Layout::of(self.bytes()).unwrap_or(Layout {
+            key: 0,
+            fields: 0,
+            body: 0,
+        })
     }
 
     fn content(&self) -> &[u8] {
@@ -290,7 +426,38 @@ pub enum Flaw {
         /// Its version.
         found: u16,
     },
+    /// A newer record is before it: a program that reads those does not write this version.
+    #[error(
+        "it has version {found} of the format, although a record of version {after} is before it"
+    )]
+    Older {
+        /// Its version.
+        found: u16,
+        /// The version of the record before.
+        after: u16,
+    },
+    /// It is of an unknown kind.
+    #[error(
+        "it is of the kind {found:#04x}, which this program does not know and must not ignore: use a newer program"
+    )]
+    Kind {
+        /// Its kind.
+        found: u8,
+    },
+    /// Its fields cannot be read.
+    #[error("{0}")]
+    Fields(#[from] FieldError),
     /// The index of keys or of checkpoints says something else than the records.
     #[error("the store's index does not agree with it")]
     Index,
+}
+
+impl Flaw {
+    /// Is it no damage, but the work of a newer program?
+    pub fn is_newer(self) -> bool {
+        matches!(
+            self,
+            Self::Version { .. } | Self::Kind { .. } | Self::Fields(FieldError::Newer { .. })
+        )
+    }
 }

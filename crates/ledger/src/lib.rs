@@ -44,5 +44,5 @@ pub use reader::{LedgerEntry, LedgerReader, WrittenDown};
 pub use server::{ConnectError, Postgres};
 #[cfg(model)]
 pub use sittings::Sittings;
-pub use store::{Cause, Each, Hazard, Store, StoreError};
+pub use store::{Cause, Each, Hazard, SharedStore, Store, StoreError};
 pub use untouched::Untouched;

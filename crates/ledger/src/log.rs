@@ -90,8 +90,6 @@ impl Ticket {
 /// A chain of records in a store.
 pub struct Log {
     store: Box<dyn Store>,
-    /// Is what is staged only written at the end of a sitting?
-    sits: bool,
     state: Mutex<State>,
 }
 
@@ -111,17 +109,21 @@ struct State {
 impl Log {
     /// Continues a chain behind its last record.
     pub fn after(head: Receipt, store: Box<dyn Store>) -> Self {
+        Self::continuing(head, Walk::after(&head), store)
+    }
+
+    /// Continues a chain that was read to its last record.
+    pub(crate) fn continuing(head: Receipt, end: Walk, store: Box<dyn Store>) -> Self {
         let state = State {
             head,
             staged: Vec::new(),
-            end: Walk::after(&head),
+            end,
             last: None,
             parked: Vec::new(),
             leading: false,
             stopped: None,
         };
         Self {
-            sits: store.has_other_writers(),
             store,
             state: Mutex::new(state),
         }
@@ -156,9 +158,16 @@ impl Log {
         // Whatever ends the store's code, everybody who waits is told.
         let risen = panic::catch_unwind(panic::AssertUnwindSafe(|| match staged {
             Some(leader) => leader.lead(),
-            None => self.store.give_back(),
+            None => self.give_back(),
         }));
         risen.unwrap_or_else(mem::forget);
+    }
+
+    /// Ends the turn of a shared store, if this is one.
+    pub(crate) fn give_back(&self) {
+        if let Some(shared) = self.store.shared() {
+            shared.give_back();
+        }
     }
 
     /// The store. Only reading from it makes sense.
@@ -202,7 +211,7 @@ impl Log {
             if let Some(outcome) = ticket.outcome() {
                 return outcome.map(|()| ticket.receipt);
             }
-            if state.leading || self.sits {
+            if state.leading || self.store.shared().is_some() {
                 state.parked.push((ticket.receipt.seq, thread::current()));
                 drop(state);
                 thread::park();

@@ -36,7 +36,7 @@ fn child() {
             // The answer is out; the books come later.
             std::thread::sleep(Duration::from_secs(5));
         }
-        let draft = Unchained::new(Kind::Event, &[], &next.to_le_bytes()).unwrap();
+        let draft = Unchained::new(Kind::Note, &[], &next.to_le_bytes()).unwrap();
         log.wait(&log.stage(draft).unwrap()).unwrap();
         writeln!(out, "ran {next}").unwrap();
         out.flush().unwrap();

@@ -12,12 +12,12 @@ use std::{
 use crate::common::{Disk, begun, bodies, head, memory::Memory};
 use ledger::{
     Cause, CommitError, Log, StoreError,
-    frame::{Kind, MAX_BODY, MAX_KEY, TooLong, Unchained},
+    frame::{FrameError, Kind, MAX_BODY, MAX_KEY, Unchained},
 };
 
 fn record(number: u64) -> Unchained {
     let body = number.to_le_bytes();
-    Unchained::new(Kind::Event, &[], &body).unwrap()
+    Unchained::new(Kind::Note, &[], &body).unwrap()
 }
 
 fn fine(_: usize, _: usize) -> Result<(), StoreError> {
@@ -182,10 +182,10 @@ fn closing_writes_what_is_staged_and_takes_no_more() {
 #[test]
 fn what_is_too_long_is_refused_before_it_is_staged() {
     let long = vec![0; MAX_BODY + 1];
-    let refused = Unchained::new(Kind::Event, &[], &long).unwrap_err();
+    let refused = Unchained::new(Kind::Note, &[], &long).unwrap_err();
     let body = long.len();
-    assert_eq!(refused, TooLong { key: 0, body });
-    assert!(Unchained::new(Kind::Event, &[0; MAX_KEY + 1], &[]).is_err());
-    assert!(Unchained::new(Kind::Event, &[0; MAX_KEY], &long[1..]).is_ok());
+    assert_eq!(refused, FrameError::TooLong { key: 0, body });
+    assert!(Unchained::new(Kind::Note, &[0; MAX_KEY + 1], &[]).is_err());
+    assert!(Unchained::new(Kind::Note, &[0; MAX_KEY], &long[1..]).is_ok());
     assert!(Unchained::new(Kind::Checkpoint, &[], &long).is_ok());
 }

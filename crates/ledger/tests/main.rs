@@ -10,6 +10,7 @@ mod chain;
 mod checkpoints;
 mod crashes;
 mod failing;
+mod golden;
 mod killed;
 mod log;
 mod parts;

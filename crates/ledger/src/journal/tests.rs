@@ -16,7 +16,7 @@ use common::{
     records::{account, launch, write},
 };
 use odometer::journal::{
-    Draft, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
+    Draft, Halt, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
 };
 
 use super::Writer;
@@ -101,7 +101,11 @@ fn reopening_is_replay() {
             write(&ledger, launch(None, "query", &[team, root])).unwrap();
         }
         write(&ledger, launch(None, "other", &[root])).unwrap();
-        write(&ledger, Record::Halt { account: team }).unwrap();
+        let halt = Halt {
+            account: team,
+            reason: None,
+        };
+        write(&ledger, halt.into()).unwrap();
         assert_eq!(ledger.head().seq, 7);
     }
     let ledger = at(&path);
@@ -386,12 +390,24 @@ impl<S: crate::Store> crate::Store for Shared<S> {
         self.store.indexed()
     }
 
-    fn has_other_writers(&self) -> bool {
-        true
+    fn shared(&self) -> Option<&dyn crate::SharedStore> {
+        Some(self)
     }
+}
 
+impl<S: crate::Store> crate::SharedStore for Shared<S> {
     fn take_turn(&self, after: &Receipt, _: &mut Each<'_>) -> Result<Receipt, StoreError> {
         self.next.lock().unwrap().take().map_or(Ok(*after), Err)
+    }
+
+    fn give_back(&self) {}
+
+    fn frozen(&self) -> Result<Box<dyn crate::Store + '_>, StoreError> {
+        Err(StoreError::Unreachable(Cause::System("no view".into())))
+    }
+
+    fn hazards(&self) -> &[crate::Hazard] {
+        &[]
     }
 }
 

@@ -9,7 +9,7 @@
 
 mod books;
 mod budget;
-mod checksum;
+mod fields;
 mod index;
 mod memory;
 mod news;
@@ -20,15 +20,21 @@ mod room;
 mod snapshot;
 mod state;
 mod terms;
+mod time;
 
 pub use self::{
     books::Books,
     budget::{BudgetError, MAX_REASON},
+    fields::{
+        Digest, FieldError, FieldValue, Fields, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE,
+        MUST_UNDERSTAND, UnknownField,
+    },
     memory::Memory,
     path::{DurableKey, Key, MAX_KEY_DEPTH, Path, Segment},
     record::{
-        AccountTerms, CompositorTerms, Guarantee, NewBudget, Opening, PartitionTerms, Place,
-        Posted, Posting, Record, Relation, Settlement, Step, Terms,
+        AccountTerms, BudgetDecision, ChargeRecord, CompositorTerms, Event, Guarantee, Halt,
+        NewBudget, Note, Opening, PartitionTerms, Place, Posted, Posting, Record, Relation,
+        SecondRun, Step, Terms, UnknownEvent,
     },
     room::MAX_PLACE_DEPTH,
     snapshot::{Snapshot, SnapshotError},
@@ -39,7 +45,7 @@ pub(crate) use self::{
     news::Informed,
 };
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -141,7 +147,9 @@ pub struct Written {
 }
 
 /// Where a record is: its number and the hash of the chain up to it. Shown as `seq:hash`.
+/// It is serialized as this text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Receipt {
     /// Its number, in the order of charges.
     pub seq: u64,
@@ -149,12 +157,44 @@ pub struct Receipt {
     pub hash: [u8; 32],
 }
 
+/// A text that is not a receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a receipt is a number, a colon and 64 hexadecimal digits in lower case")]
+pub struct NoReceipt;
+
+/// Accepts exactly the text that a receipt is shown as, so that there is one text for each.
+impl FromStr for Receipt {
+    type Err = NoReceipt;
+
+    fn from_str(text: &str) -> Result<Self, NoReceipt> {
+        let (seq, digits) = text.split_once(':').ok_or(NoReceipt)?;
+        let hash = fields::from_hex(digits).ok_or(NoReceipt)?;
+        let receipt = Self {
+            seq: seq.parse().map_err(|_| NoReceipt)?,
+            hash: hash.try_into().map_err(|_| NoReceipt)?,
+        };
+        let same = receipt.to_string() == text;
+        same.then_some(receipt).ok_or(NoReceipt)
+    }
+}
+
+impl TryFrom<String> for Receipt {
+    type Error = NoReceipt;
+
+    fn try_from(text: String) -> Result<Self, NoReceipt> {
+        text.parse()
+    }
+}
+
+impl From<Receipt> for String {
+    fn from(receipt: Receipt) -> Self {
+        receipt.to_string()
+    }
+}
+
 impl fmt::Display for Receipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.seq)?;
-        self.hash
-            .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "{}:{}", self.seq, fields::Hex(&self.hash))
     }
 }
 

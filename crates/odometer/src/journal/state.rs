@@ -1,7 +1,10 @@
 //! What a journal's records amount to: every place with its terms, and what was charged to it. Replaying is applying them in
 //! order; admission is not asked again, and nothing is computed again.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use exact::excerpt;
 use serde::{Deserialize, Serialize};
@@ -9,9 +12,11 @@ use thiserror::Error;
 
 use crate::{
     journal::{
-        JournalError, Opening, Path, Place, Posted, Record, Segment, Terms,
+        BudgetDecision, ChargeRecord, Event, Fields, JournalError, NewBudget, Opening, Path, Place,
+        Posted, Record, SecondRun, Segment, Terms,
+        fields::{MAX_LINE, is_line},
         index::{Index, Launch},
-        record::{AccountTerms, Settlement, Step},
+        record::{AccountTerms, Step},
         terms::difference,
     },
     measurement::Description,
@@ -29,10 +34,31 @@ pub struct State {
 
 /// What is known of one place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Known {
     opening: Opening,
     charged: Charged,
     halted: bool,
+    /// Those of the record that opened it.
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    fields: Fields,
+    /// The budget that was proposed last, until it is decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proposal: Option<BudgetProposal>,
+    /// The numbers of the charges that have run a second time.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    second_runs: BTreeSet<u64>,
+}
+
+/// A budget that was proposed for an account, and is not decided yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetProposal {
+    /// The change.
+    pub change: NewBudget,
+    /// The fields of its record: they state its author, if there is one.
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    pub fields: Fields,
 }
 
 /// What was charged to one place: different launches, and runs of them in order.
@@ -53,6 +79,7 @@ impl PartialEq for Charged {
 
 /// The serialized form.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Plain {
     launches: Vec<Launch>,
     runs: Vec<(usize, u64)>,
@@ -108,6 +135,14 @@ impl State {
         let known = self
             .known(place)
             .map_err(|Invalid(why)| JournalError::Damaged(why))?;
+        if let Some(price) = &known.fields.partition_price {
+            // No price but the first is implemented here.
+            return Err(JournalError::OtherTerms {
+                path: self.path(place).to_string(),
+                stored: format!("the price of its parts `{}`", excerpt(price)),
+                asked: "the first price of parts".into(),
+            });
+        }
         match difference(&known.opening.terms, &opening.terms) {
             None => Ok(Some(place)),
             Some((stored, asked)) => Err(JournalError::OtherTerms {
@@ -139,6 +174,16 @@ impl State {
         places.find(|place| self.path(*place).to_string() == path)
     }
 
+    /// The optional fields of the record that opened a place. A filter or compositor that was launched has none.
+    pub fn fields(&self, place: Place) -> Option<&Fields> {
+        Some(&self.places.get(place.0 as usize)?.fields)
+    }
+
+    /// The budget that was proposed for an account, if it is not decided yet.
+    pub fn proposal(&self, place: Place) -> Option<&BudgetProposal> {
+        self.places.get(place.0 as usize)?.proposal.as_ref()
+    }
+
     /// The path of a place.
     pub fn path(&self, place: Place) -> Path {
         let mut segments = Vec::new();
@@ -164,11 +209,47 @@ impl State {
     /// # Errors
     /// [`Invalid`], with what does not fit.
     pub fn check(&self, record: &Record) -> Result<(), Invalid> {
-        match record {
-            Record::Open(opening) => self.check_opening(opening, self.places.len()),
-            Record::Charge(charge) => self.check_charge(charge),
-            Record::Halt { account } => self.account(*account).map(drop),
-            Record::Budget(new) => self.check_budget(new),
+        self.check_event(&record.event)
+    }
+
+    fn check_event(&self, event: &Event) -> Result<(), Invalid> {
+        match event {
+            Event::Open(opening) => self.check_opening(opening, self.places.len()),
+            Event::Charge(charge) => self.check_charge(charge),
+            Event::Halt(halt) => {
+                let reason = halt.reason.as_deref();
+                reason.map_or(Ok(()), |reason| check_line("a reason", reason))?;
+                self.account(halt.account).map(drop)
+            }
+            Event::Budget(new) | Event::ProposedBudget(new) => self.check_budget(new),
+            Event::DecidedBudget(decision) => self.check_decision(decision),
+            Event::Note(note) => check_line("a note", &note.text),
+            Event::SecondRun(run) => self.check_second_run(run),
+            Event::Unknown(_) => Ok(()),
+        }
+    }
+
+    fn check_decision(
+        &self,
+        BudgetDecision { change, approved }: &BudgetDecision,
+    ) -> Result<(), Invalid> {
+        let place = change.account;
+        self.account(place)?;
+        if self.proposal(place).map(|proposal| &proposal.change) != Some(change) {
+            let why = format!("another budget, or none, was proposed for place {place}");
+            return Err(invalid(why));
+        }
+        match approved {
+            true => self.check_budget(change),
+            false => Ok(()),
+        }
+    }
+
+    fn check_second_run(&self, run: &SecondRun) -> Result<(), Invalid> {
+        self.account(run.account)?;
+        match self.known(run.account)?.second_runs.contains(&run.of.seq) {
+            true => Err(invalid(format!("record {} had its second run", run.of.seq))),
+            false => Ok(()),
         }
     }
 
@@ -177,31 +258,63 @@ impl State {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn apply(&mut self, record: &Record) -> Result<Option<Place>, Invalid> {
-        self.check(record)?;
-        match record {
-            Record::Open(opening) => Ok(Some(self.add(opening.clone()))),
-            Record::Charge(charge) => {
+        self.apply_event(&record.event, &record.fields)
+    }
+
+    /// The same, for a reader whose records share their events.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn apply_event(
+        &mut self,
+        event: &Event,
+        fields: &Fields,
+    ) -> Result<Option<Place>, Invalid> {
+        self.check_event(event)?;
+        match event {
+            Event::Open(opening) => return Ok(Some(self.add(opening.clone(), fields.clone()))),
+            Event::Charge(charge) => {
                 for posting in &charge.postings {
-                    let known = &mut self.places[posting.account.0 as usize];
+                    let known = self.checked(posting.account);
                     known.charged.add(&charge.description, &posting.price, 1);
                 }
-                Ok(charge.opens.clone().map(|opening| self.add(opening)))
+                let opens = charge.opens.clone();
+                return Ok(opens.map(|opening| self.add(opening, Fields::default())));
             }
-            Record::Halt { account } => {
-                self.places[account.0 as usize].halted = true;
-                Ok(None)
+            Event::Halt(halt) => self.checked(halt.account).halted = true,
+            Event::Budget(new) => self.set_budget(new),
+            Event::ProposedBudget(change) => {
+                self.checked(change.account).proposal = Some(BudgetProposal {
+                    change: change.clone(),
+                    fields: fields.clone(),
+                });
             }
-            Record::Budget(new) => {
-                let known = &mut self.places[new.account.0 as usize];
-                if let Terms::Account(terms) = &mut known.opening.terms {
-                    terms.budget = Some(new.new.clone());
+            Event::DecidedBudget(decision) => {
+                self.checked(decision.change.account).proposal = None;
+                if decision.approved {
+                    self.set_budget(&decision.change);
                 }
-                Ok(None)
             }
+            Event::SecondRun(run) => {
+                self.checked(run.account).second_runs.insert(run.of.seq);
+            }
+            Event::Note(_) | Event::Unknown(_) => {}
+        }
+        Ok(None)
+    }
+
+    /// A place that is there.
+    fn checked(&mut self, place: Place) -> &mut Known {
+        &mut self.places[place.0 as usize]
+    }
+
+    fn set_budget(&mut self, new: &NewBudget) {
+        if let Terms::Account(terms) = &mut self.checked(new.account).opening.terms {
+            terms.budget = Some(new.new.clone());
         }
     }
 
-    fn check_charge(&self, charge: &Settlement) -> Result<(), Invalid> {
+    fn check_charge(&self, charge: &ChargeRecord) -> Result<(), Invalid> {
         let Some(leaf) = charge.postings.first() else {
             return Err(invalid("a launch was charged to nobody"));
         };
@@ -274,11 +387,14 @@ impl State {
     }
 
     /// Adds a place that was checked.
-    fn add(&mut self, opening: Opening) -> Place {
+    fn add(&mut self, opening: Opening, fields: Fields) -> Place {
         let known = Known {
             opening,
             charged: Charged::default(),
             halted: false,
+            fields,
+            proposal: None,
+            second_runs: BTreeSet::new(),
         };
         self.add_known(known)
     }
@@ -369,6 +485,15 @@ impl TryFrom<Vec<Known>> for State {
             state.add_known(known);
         }
         Ok(state)
+    }
+}
+
+fn check_line(what: &str, text: &str) -> Result<(), Invalid> {
+    match is_line(text) {
+        true => Ok(()),
+        false => Err(invalid(format!(
+            "{what} is not one line of up to {MAX_LINE} bytes without control characters"
+        ))),
     }
 }
 
