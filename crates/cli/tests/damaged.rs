@@ -118,7 +118,7 @@ fn written(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let (store, mut walk) = (Embedded::open(path).unwrap(), Walk::from_the_start());
     walk.through(&store, |_| std::ops::ControlFlow::Continue(()))
         .unwrap();
-    let draft = Unchained::new(Kind::Event, &[], b"{\"Later\":{\"what\":1}}").unwrap();
+    let draft = Unchained::new(Kind::Charge, &[], b"{\"Later\":{\"what\":1}}").unwrap();
     let frame = walk.seal(draft);
     let mut bytes = frame.bytes().to_vec();
     store.append(&[frame]).unwrap();

@@ -6,9 +6,9 @@ use thiserror::Error;
 use crate::{
     anchor::AnchorError,
     chain::{Damage, WalkError},
-    log::CommitError,
     problem::OpenStoreError,
     store::StoreError,
+    ticket::CommitError,
 };
 
 /// Why a ledger was not opened, or did not do what it was told. Nothing was changed, and nothing ran.

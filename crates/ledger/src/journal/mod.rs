@@ -1,19 +1,19 @@
 //! The journal that a ledger is: what sessions call.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use odometer::journal::{
     Draft, Event, Invalid, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt,
-    Record, Sitting, Tell, Written,
+    Record, Sitting, Tell, Waited, Written,
 };
 
 use crate::{
     codec,
     frame::{Frame, Unchained},
-    log::Ticket,
     opened::{Book, Inner},
     store::StoreError,
     sync::lock,
+    ticket::{CommitError, Ticket},
 };
 
 mod news;
@@ -197,6 +197,23 @@ impl Drafted {
         }
     }
 
+    fn staged(&self) -> Result<(&Ticket, Option<Place>), JournalError> {
+        let never = || JournalError::Damaged("a draft was not staged".into());
+        let (ticket, opened) = self.staged.as_ref().ok_or_else(never)?;
+        Ok((ticket, *opened))
+    }
+
+    /// The outcome of a wait.
+    fn written(
+        &self,
+        outcome: Result<Receipt, CommitError>,
+        opened: Option<Place>,
+    ) -> Result<Written, JournalError> {
+        let receipt = outcome?;
+        self.inner.anchor_if_due();
+        Ok(Written { receipt, opened })
+    }
+
     /// Is the place that a launch opens new?
     fn free(&self, book: &Book) -> Result<(), JournalError> {
         if let Event::Charge(charge) = &self.record.event
@@ -244,14 +261,19 @@ impl Draft for Drafted {
     }
 
     fn wait(self: Box<Self>) -> Result<Written, JournalError> {
-        let never = || JournalError::Damaged("a draft was not staged".into());
-        let (ticket, opened) = self.staged.as_ref().ok_or_else(never)?;
-        let receipt = self.inner.log.wait(ticket)?;
-        self.inner.anchor_if_due();
-        Ok(Written {
-            receipt,
-            opened: *opened,
-        })
+        let (ticket, opened) = self.staged()?;
+        self.written(self.inner.log.wait(ticket), opened)
+    }
+
+    fn wait_for(self: Box<Self>, limit: Duration) -> Waited {
+        let (outcome, opened) = match self.staged() {
+            Ok((ticket, opened)) => (self.inner.log.wait_for(ticket, limit), opened),
+            Err(error) => return Waited::Known(Err(error)),
+        };
+        match outcome {
+            Some(outcome) => Waited::Known(self.written(outcome, opened)),
+            None => Waited::Unknown(self),
+        }
     }
 }
 

@@ -9,8 +9,8 @@
 
 mod books;
 mod budget;
+mod charged;
 mod fields;
-mod index;
 mod memory;
 mod news;
 mod path;
@@ -24,7 +24,8 @@ mod time;
 
 pub use self::{
     books::Books,
-    budget::{BudgetError, MAX_REASON},
+    budget::{BudgetError, BudgetProposal, MAX_REASON},
+    charged::{Past, Run},
     fields::{
         Digest, FieldError, FieldValue, Fields, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE,
         MUST_UNDERSTAND, UnknownField,
@@ -38,14 +39,14 @@ pub use self::{
     },
     room::MAX_PLACE_DEPTH,
     snapshot::{Snapshot, SnapshotError},
-    state::{Invalid, Past, Run, State},
+    state::{Invalid, State},
 };
 pub(crate) use self::{
     books::{Drafted, Entered},
     news::Informed,
 };
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -115,6 +116,21 @@ pub trait Draft: Send {
     /// # Errors
     /// [`JournalError::InDoubt`]: it may or may not be written down. Nothing may be staged after it until that is known.
     fn wait(self: Box<Self>) -> Result<Written, JournalError>;
+
+    /// The same for a limited time: the draft comes back if its outcome is not known by then, and nothing may run for it until
+    /// it is. A journal that does not implement this waits without a limit.
+    fn wait_for(self: Box<Self>, limit: Duration) -> Waited {
+        let _ = limit;
+        Waited::Known(self.wait())
+    }
+}
+
+/// The result of a wait with a time limit.
+pub enum Waited {
+    /// As [`Draft::wait`].
+    Known(Result<Written, JournalError>),
+    /// The limit has passed. The draft is staged, and may be waited for again.
+    Unknown(Box<dyn Draft>),
 }
 
 /// A time in which only this process writes. Whoever is in it stages what was drafted before, on the grounds of the newest

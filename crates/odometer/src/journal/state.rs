@@ -1,25 +1,19 @@
 //! What a journal's records amount to: every place with its terms, and what was charged to it. Replaying is applying them in
 //! order; admission is not asked again, and nothing is computed again.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeSet, HashMap};
 
 use exact::excerpt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{
-    journal::{
-        BudgetDecision, ChargeRecord, Event, Fields, JournalError, NewBudget, Opening, Path, Place,
-        Posted, Record, SecondRun, Segment, Terms,
-        fields::{MAX_LINE, is_line},
-        index::{Index, Launch},
-        record::{AccountTerms, Step},
-        terms::difference,
-    },
-    measurement::Description,
+use crate::journal::{
+    BudgetProposal, ChargeRecord, Event, Fields, JournalError, NewBudget, Opening, Past, Path,
+    Place, Posted, Record, SecondRun, Segment, Terms,
+    charged::Charged,
+    fields::{MAX_LINE, is_line},
+    record::{AccountTerms, Step},
+    terms::difference,
 };
 
 /// All places of a journal, and what was charged to them. It serializes, for checkpoints and [snapshots](crate::journal::Snapshot).
@@ -48,59 +42,6 @@ struct Known {
     /// The numbers of the charges that have run a second time.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     second_runs: BTreeSet<u64>,
-}
-
-/// A budget that was proposed for an account, and is not decided yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BudgetProposal {
-    /// The change.
-    pub change: NewBudget,
-    /// The fields of its record: they state its author, if there is one.
-    #[serde(default, skip_serializing_if = "Fields::is_empty")]
-    pub fields: Fields,
-}
-
-/// What was charged to one place: different launches, and runs of them in order.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(try_from = "Plain", into = "Plain")]
-struct Charged {
-    /// Their numbers.
-    index: Index,
-    launches: Vec<Arc<Launch>>,
-    runs: Vec<(usize, u64)>,
-}
-
-impl PartialEq for Charged {
-    fn eq(&self, other: &Self) -> bool {
-        self.launches == other.launches && self.runs == other.runs
-    }
-}
-
-/// The serialized form.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Plain {
-    launches: Vec<Launch>,
-    runs: Vec<(usize, u64)>,
-}
-
-/// What was charged to one place, in order.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Past {
-    /// Runs of equal launches.
-    pub runs: Vec<Run>,
-    /// Has it refused, and so halted?
-    pub halted: bool,
-}
-
-/// A launch, and how often it was charged in a row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    /// What it is, and its price. Equal ones are shared.
-    pub launch: Arc<(Description, Posted)>,
-    /// How often.
-    pub count: u64,
 }
 
 /// A record that does not fit what is there.
@@ -226,22 +167,6 @@ impl State {
             Event::Note(note) => check_line("a note", &note.text),
             Event::SecondRun(run) => self.check_second_run(run),
             Event::Unknown(_) => Ok(()),
-        }
-    }
-
-    fn check_decision(
-        &self,
-        BudgetDecision { change, approved }: &BudgetDecision,
-    ) -> Result<(), Invalid> {
-        let place = change.account;
-        self.account(place)?;
-        if self.proposal(place).map(|proposal| &proposal.change) != Some(change) {
-            let why = format!("another budget, or none, was proposed for place {place}");
-            return Err(invalid(why));
-        }
-        match approved {
-            true => self.check_budget(change),
-            false => Ok(()),
         }
     }
 
@@ -411,61 +336,6 @@ impl State {
         self.places.push(known);
         self.descendants.push(0);
         place
-    }
-}
-
-impl Charged {
-    fn add(&mut self, description: &Description, price: &Posted, count: u64) {
-        // Nearly always the same as before.
-        if let Some((launch, charged)) = self.runs.last_mut() {
-            let (last, posted) = &*self.launches[*launch];
-            if last == description && posted == price {
-                *charged = charged.saturating_add(count);
-                return;
-            }
-        }
-        self.add_other(Arc::new((description.clone(), price.clone())), count);
-    }
-
-    fn runs(&self) -> Vec<Run> {
-        let run = |(launch, count): &(usize, u64)| Run {
-            launch: Arc::clone(&self.launches[*launch]),
-            count: *count,
-        };
-        self.runs.iter().map(run).collect()
-    }
-
-    fn add_other(&mut self, launch: Arc<Launch>, count: u64) {
-        let (number, is_new) = self.index.number(Arc::clone(&launch));
-        if is_new {
-            self.launches.push(launch);
-        }
-        self.runs.push((number, count));
-    }
-}
-
-impl From<Charged> for Plain {
-    fn from(Charged { launches, runs, .. }: Charged) -> Self {
-        let launches = launches.iter().map(|launch| (**launch).clone()).collect();
-        Self { launches, runs }
-    }
-}
-
-impl TryFrom<Plain> for Charged {
-    type Error = Invalid;
-
-    fn try_from(Plain { launches, runs }: Plain) -> Result<Self, Invalid> {
-        let launches: Vec<Arc<Launch>> = launches.into_iter().map(Arc::new).collect();
-        let mut index = Index::default();
-        let different = (launches.iter()).all(|launch| index.number(Arc::clone(launch)).1);
-        if !different || runs.iter().any(|(launch, _)| *launch >= launches.len()) {
-            return Err(invalid("its launches do not fit together"));
-        }
-        Ok(Self {
-            index,
-            launches,
-            runs,
-        })
     }
 }
 

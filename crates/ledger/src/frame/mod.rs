@@ -9,6 +9,11 @@
 //!
 //! The kind is a number, and its highest bit says that a reader must understand it. [`Fields`] have such a bit of their own.
 
+mod flaw;
+mod kind;
+
+pub use self::{flaw::Flaw, kind::Kind};
+
 use odometer::journal::{FieldError, Fields, MAX_FIELD_BYTES, Receipt};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
@@ -50,93 +55,6 @@ const KEY: usize = 17;
 const OLDER_KEY: usize = FIELDS_LENGTH;
 /// How long a body is, usually.
 const USUAL: usize = 256;
-
-/// The bit of a kind that says: a program that does not know it must refuse the record.
-const MUST_UNDERSTAND: u8 = 1 << 7;
-
-/// What a record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
-    /// The first of a ledger: random bytes, so that no two ledgers have the same chain.
-    Begin,
-    /// Any event, in older versions. Its body says which. It is never written.
-    Event,
-    /// The state of all accounts after everything before it.
-    Checkpoint,
-    /// A place is opened.
-    Open,
-    /// A launch is charged.
-    Charge,
-    /// An account halts.
-    Halt,
-    /// An account has another budget.
-    Budget,
-    /// A budget is proposed.
-    ProposedBudget,
-    /// A proposed budget is approved or rejected.
-    DecidedBudget,
-    /// A note on an earlier record.
-    Note,
-    /// The mark of a second run.
-    SecondRun,
-    /// One of a newer program, which does not have to be understood.
-    Other(u8),
-}
-
-/// The numbers of kinds. 1 was [`Kind::Event`], and stays free.
-const KINDS: [(u8, Kind); 10] = [
-    (MUST_UNDERSTAND, Kind::Begin),
-    (MUST_UNDERSTAND | 2, Kind::Checkpoint),
-    (MUST_UNDERSTAND | 3, Kind::Open),
-    (MUST_UNDERSTAND | 4, Kind::Charge),
-    (MUST_UNDERSTAND | 5, Kind::Halt),
-    (MUST_UNDERSTAND | 6, Kind::Budget),
-    (MUST_UNDERSTAND | 7, Kind::ProposedBudget),
-    (MUST_UNDERSTAND | 8, Kind::DecidedBudget),
-    (9, Kind::Note),
-    (MUST_UNDERSTAND | 10, Kind::SecondRun),
-];
-
-impl Kind {
-    /// Its number in the header, with the bit. None for a kind that is not written.
-    pub fn number(self) -> Option<u8> {
-        if let Self::Other(number) = self {
-            return (Self::of(number) == Ok(self)).then_some(number);
-        }
-        let known = KINDS.iter().find(|(_, kind)| *kind == self);
-        known.map(|(number, _)| *number)
-    }
-
-    fn of(number: u8) -> Result<Self, Flaw> {
-        let known = KINDS.iter().find(|(known, _)| *known == number);
-        if let Some((_, kind)) = known {
-            return Ok(*kind);
-        }
-        let is_taken = |(known, _): &(u8, Self)| known & !MUST_UNDERSTAND == number;
-        match number & MUST_UNDERSTAND != 0 || number == 1 || KINDS.iter().any(is_taken) {
-            true => Err(Flaw::Kind { found: number }),
-            false => Ok(Self::Other(number)),
-        }
-    }
-
-    /// In versions 1 and 3.
-    const fn of_older(number: u8) -> Result<Self, Flaw> {
-        match number {
-            0 => Ok(Self::Begin),
-            1 => Ok(Self::Event),
-            2 => Ok(Self::Checkpoint),
-            _ => Err(Flaw::Altered),
-        }
-    }
-
-    const fn longest(self) -> usize {
-        match self {
-            Self::Checkpoint => MAX_CHECKPOINT,
-            _ => MAX_BODY,
-        }
-    }
-}
 
 /// A record that has no place in the chain yet.
 #[derive(Debug)]
@@ -396,68 +314,5 @@ impl<B: AsRef<[u8]>> Frame<B> {
         let (mut hash, bytes) = (NO_HASH, self.bytes());
         hash.copy_from_slice(&bytes[bytes.len() - HASH..]);
         hash
-    }
-}
-
-/// What is wrong with a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Flaw {
-    /// It is not there, although later ones are.
-    #[error("it is missing")]
-    Missing,
-    /// It was cut off.
-    #[error("it is cut off")]
-    Short,
-    /// It has another number.
-    #[error("record {found} is in its place")]
-    Misplaced {
-        /// The number that it has.
-        found: u64,
-    },
-    /// It, or something before it, is not what was written.
-    #[error("it is not what was written: its hash does not fit")]
-    Altered,
-    /// It was written by another version.
-    #[error(
-        "it has version {found} of the format, and this program reads up to {VERSION}: use a newer program"
-    )]
-    Version {
-        /// Its version.
-        found: u16,
-    },
-    /// A newer record is before it: a program that reads those does not write this version.
-    #[error(
-        "it has version {found} of the format, although a record of version {after} is before it"
-    )]
-    Older {
-        /// Its version.
-        found: u16,
-        /// The version of the record before.
-        after: u16,
-    },
-    /// It is of an unknown kind.
-    #[error(
-        "it is of the kind {found:#04x}, which this program does not know and must not ignore: use a newer program"
-    )]
-    Kind {
-        /// Its kind.
-        found: u8,
-    },
-    /// Its fields cannot be read.
-    #[error("{0}")]
-    Fields(#[from] FieldError),
-    /// The index of keys or of checkpoints says something else than the records.
-    #[error("the store's index does not agree with it")]
-    Index,
-}
-
-impl Flaw {
-    /// Is it no damage, but the work of a newer program?
-    pub fn is_newer(self) -> bool {
-        matches!(
-            self,
-            Self::Version { .. } | Self::Kind { .. } | Self::Fields(FieldError::Newer { .. })
-        )
     }
 }
