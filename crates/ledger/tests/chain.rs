@@ -114,7 +114,7 @@ fn hash_before(bytes: &[u8]) -> [u8; 32] {
 const NO_HASH: [u8; 32] = [0; 32];
 
 /// The number of the record that a byte of an exported file belongs to, or none for its title.
-fn record_at(file: &[u8], byte: usize) -> Option<u64> {
+pub fn record_at(file: &[u8], byte: usize) -> Option<u64> {
     let (mut at, mut seq) = (16, 0);
     if byte < at {
         return None;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::common::{Disk, fields};
 use ledger::{
     Embedded, Ledger, LedgerError, Store as _,
-    chain::Walk,
-    export,
+    chain::{Walk, WalkError},
+    export::{self, ExportError},
     frame::{Frame, Kind, Unchained, VERSION},
 };
 use measures::{Basic, PrivacyMap, PureDp};
@@ -529,4 +529,30 @@ fn another_price_of_parts_is_refused() {
         refused.contains("the price of its parts `sparse`"),
         "{refused}"
     );
+}
+
+/// Fields, kinds and bodies are all in the chain: every flipped byte and every cut of a ledger that has them is located.
+#[test]
+fn every_flipped_byte_is_located() {
+    let file = std::fs::read(golden(VERSION)).unwrap();
+    for at in 16..file.len() {
+        let mut flipped = file.clone();
+        flipped[at] ^= 1 << (at % 8);
+        let found = match export::read(flipped.as_slice(), |_| {}).unwrap_err() {
+            ExportError::Walk(WalkError::Damage(damage)) => Some(damage.seq),
+            other => panic!("{other}"),
+        };
+        assert_eq!(found, crate::chain::record_at(&file, at), "byte {at}");
+    }
+    let whole = kept(VERSION).last().unwrap().seq();
+    for length in 16..file.len() {
+        match export::read(&file[..length], |_| {}) {
+            // Cut between two records: only an anchor can tell.
+            Ok(head) => assert!(head.is_none_or(|head| head.seq < whole)),
+            Err(ExportError::Walk(WalkError::Damage(damage))) => {
+                assert_eq!(Some(damage.seq), crate::chain::record_at(&file, length));
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
 }

@@ -8,7 +8,7 @@ use odometer::journal::{
     Segment, State, Terms,
 };
 
-fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
+pub fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
     Opening {
         parent,
         segment: Segment::name(name),
@@ -30,7 +30,7 @@ fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
     }
 }
 
-fn launch(key: Option<&str>, name: &'static str, accounts: &[Place]) -> Record {
+pub fn launch(key: Option<&str>, name: &'static str, accounts: &[Place]) -> Record {
     let posting = |account: &Place| Posting {
         account: *account,
         price: Posted::Direct {
@@ -54,7 +54,7 @@ fn open(journal: &Memory, opening: &Opening) -> Result<(Place, Past), JournalErr
     Ok((place, past))
 }
 
-fn write(journal: &Memory, record: Record) -> Result<(), JournalError> {
+pub fn write(journal: &Memory, record: Record) -> Result<(), JournalError> {
     let mut draft = journal.draft(record)?;
     draft.stage()?;
     draft.wait().map(drop)
