@@ -377,20 +377,23 @@ fn unknown_fields_and_events_survive() {
     }));
 }
 
+/// What is done to the bytes of a record.
+type Change = fn(&mut Vec<u8>);
+
 /// What has to be understood, and is not, stops a reader: it is told why, and what to do.
 #[test]
 fn what_must_be_understood_is_refused() {
     let frames = kept(VERSION);
     let note = || Unchained::new(Kind::Other(0x40), &[], b"body").unwrap();
     let last = frames.last().unwrap();
-    let forged = |change: fn(&mut Vec<u8>)| {
+    let forged = |change: Change| {
         let mut bytes = Walk::after(&last.receipt()).seal(note()).bytes().to_vec();
         bytes.truncate(bytes.len() - 32);
         change(&mut bytes);
         bytes.extend(hash(last, &bytes));
         bytes
     };
-    let cases: [(fn(&mut Vec<u8>), &str); 4] = [
+    let cases: [(Change, &str); 4] = [
         (
             |bytes| bytes[2] = 0xc0,
             "it is of the kind 0xc0, which this program does not know and must not ignore: use a newer program",

@@ -312,7 +312,8 @@ impl Fields {
             return Err(FieldError::TooLong);
         }
         let (mut before, mut count) = (None, 0);
-        while let Some((tag, value, after)) = first(rest)? {
+        while !rest.is_empty() {
+            let (tag, value, after) = first(rest).ok_or(FieldError::Malformed)?;
             if before.is_some_and(|before| before >= tag) {
                 return Err(FieldError::Malformed);
             }
@@ -338,20 +339,13 @@ impl Fields {
     }
 }
 
-/// The first field, and the bytes after it.
-fn first(bytes: &[u8]) -> Result<Option<(u16, &[u8], &[u8])>, FieldError> {
-    if bytes.is_empty() {
-        return Ok(None);
-    }
-    let (head, rest) = bytes
-        .split_first_chunk::<HEAD>()
-        .ok_or(FieldError::Malformed)?;
+/// The tag and the value of the first field, and the bytes after it.
+fn first(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+    let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
     let tag = u16::from_le_bytes([head[0], head[1]]);
     let length = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
-    let (value, after) = rest
-        .split_at_checked(length as usize)
-        .ok_or(FieldError::Malformed)?;
-    Ok(Some((tag, value, after)))
+    let (value, after) = rest.split_at_checked(length as usize)?;
+    Some((tag, value, after))
 }
 
 /// In checkpoints and snapshots: the bytes in hexadecimal digits, so that a program that does not know a field writes the same as
