@@ -8,6 +8,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     thread,
+    time::Duration,
 };
 
 use common::{
@@ -16,7 +17,7 @@ use common::{
     records::{account, launch, write},
 };
 use odometer::journal::{
-    Draft, Halt, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
+    Draft, Halt, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record, Waited,
 };
 
 use super::Writer;
@@ -119,6 +120,29 @@ fn reopening_is_replay() {
     assert_eq!(ledger.verify().unwrap(), ledger.head());
     let other = ledger.opened(&account(None, "all", "2")).unwrap_err();
     assert!(other.to_string().contains("the budget 1"), "{other}");
+}
+
+/// A draft whose limit has passed comes back, and is written all the same.
+#[test]
+fn a_draft_is_waited_for_with_a_limit() {
+    let ledger = on(&Disk::default());
+    let (root, _) = ledger.opened(&account(None, "all", "1")).unwrap();
+    let mut draft = ledger.draft(launch(None, "query", &[root])).unwrap();
+    draft.stage().unwrap();
+    let Waited::Unknown(draft) = draft.wait_for(Duration::ZERO) else {
+        panic!("it only looks");
+    };
+    assert_eq!(ledger.head().seq, 1, "nobody has written it yet");
+    let Waited::Known(written) = draft.wait_for(Duration::from_secs(600)) else {
+        panic!("it has time enough");
+    };
+    assert_eq!(written.unwrap().receipt, ledger.head());
+    assert_eq!(counts(&ledger, root), [1]);
+    let never = ledger.draft(launch(None, "query", &[root])).unwrap();
+    let Waited::Known(never) = never.wait_for(Duration::ZERO) else {
+        panic!("it was not staged");
+    };
+    assert!(matches!(never, Err(JournalError::Damaged(_))));
 }
 
 #[test]
