@@ -1,4 +1,4 @@
-//! Records of a ledger that somebody else wrote: they are read or refused, and a copy of what was read says the same.
+//! Records of a ledger from another program: a reader accepts or refuses them, and a copy of the accepted ones is equal.
 
 use std::{
     ops::ControlFlow,

@@ -216,7 +216,7 @@ fn threads_that_give_up_leave_others_to_lead() {
     many_schedules(|| limits(false));
 }
 
-/// The checker reports a deadlock: everybody sleeps, and nobody leads.
+/// The checker reports a deadlock: every thread sleeps, and none leads.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn giving_up_without_another_leader_is_found() {

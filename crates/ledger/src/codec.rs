@@ -47,7 +47,7 @@ pub(crate) fn body(event: &Event, onto: &mut Vec<u8>) -> Result<(), String> {
     written.map_err(|error| error.to_string())
 }
 
-/// The event of this kind with this body. What is said of one that is none repeats little of it.
+/// The event of this kind with this body. An error repeats little of a body that is none.
 pub(crate) fn event(kind: Kind, body: &[u8]) -> Result<Event, String> {
     let read = match kind {
         Kind::Event => serde_json::from_slice(body),

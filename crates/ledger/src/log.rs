@@ -5,7 +5,7 @@
 //! durable, and one of the rest, which leads next. So under load every sync carries as many records as came in during the last.
 //!
 //! A thread may wait for a limited time. When it gives up, it removes itself from those who wait. If it was just chosen to lead next,
-//! it chooses another one: otherwise nobody would lead, and the rest would sleep for ever.
+//! it chooses another one: otherwise no thread would lead, and the rest would sleep for ever.
 //!
 //! Where other processes write, too, there is nothing to be staged but in a sitting ([`crate::sittings`]), and whoever leaves it last leads.
 //!

@@ -74,7 +74,7 @@ pub trait SharedStore: Store {
     /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
     fn frozen(&self) -> Result<Box<dyn Store + '_>, StoreError>;
 
-    /// The ways in which durable records could be lost all the same.
+    /// The ways in which a failover or the network could lose durable records.
     fn hazards(&self) -> &[Hazard];
 }
 

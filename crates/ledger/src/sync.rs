@@ -55,7 +55,7 @@ impl Sleeper {
     }
 }
 
-/// The model checker's `park` returns for no reason, which hides that nobody was woken: so it is a flag.
+/// A flag: the model checker's `park` returns for no reason, which would hide a thread that is never woken.
 #[cfg(model)]
 #[derive(Clone)]
 pub(crate) struct Sleeper(Arc<(Mutex<bool>, Condvar)>);

@@ -380,7 +380,7 @@ fn unknown_fields_and_events_survive() {
 /// What is done to the bytes of a record.
 type Change = fn(&mut Vec<u8>);
 
-/// What has to be understood, and is not, stops a reader: it is told why, and what to do.
+/// A kind, field or version that a reader must understand stops one that does not: the error names it, and says what to do.
 #[test]
 fn what_must_be_understood_is_refused() {
     let frames = kept(VERSION);
@@ -550,7 +550,7 @@ fn every_flipped_byte_is_located() {
     let whole = kept(VERSION).last().unwrap().seq();
     for length in 16..file.len() {
         match export::read(&file[..length], |_| {}) {
-            // Cut between two records: only an anchor can tell.
+            // Cut between two records: only an anchor notices.
             Ok(head) => assert!(head.is_none_or(|head| head.seq < whole)),
             Err(ExportError::Walk(WalkError::Damage(damage))) => {
                 assert_eq!(Some(damage.seq), crate::chain::record_at(&file, length));

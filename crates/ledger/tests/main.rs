@@ -22,5 +22,7 @@ mod postgres_cut;
 mod postgres_failover;
 #[cfg(unix)]
 mod postgres_processes;
+#[cfg(unix)]
+mod postgres_records;
 mod reader;
 mod sessions;

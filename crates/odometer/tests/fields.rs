@@ -1,4 +1,4 @@
-//! Optional fields of records: one way to write them, limits, and bytes that somebody else wrote.
+//! Optional fields of records: one way to write them, limits, and hostile bytes.
 
 use odometer::journal::{
     Event, FieldError, FieldValue, Fields, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE, MUST_UNDERSTAND,

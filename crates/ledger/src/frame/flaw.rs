@@ -1,4 +1,4 @@
-//! What can be wrong with a record.
+//! The ways in which a record can be wrong.
 
 use odometer::journal::FieldError;
 use thiserror::Error;

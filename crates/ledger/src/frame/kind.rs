@@ -2,7 +2,7 @@
 
 use super::{Flaw, MAX_BODY, MAX_CHECKPOINT};
 
-/// The bit of a kind that says: a program that does not know it must refuse the record.
+/// The bit of a kind that a reader must understand: a program that does not know the kind refuses the record.
 const MUST_UNDERSTAND: u8 = 1 << 7;
 
 /// What a record is.
@@ -11,7 +11,7 @@ const MUST_UNDERSTAND: u8 = 1 << 7;
 pub enum Kind {
     /// The first of a ledger: random bytes, so that no two ledgers have the same chain.
     Begin,
-    /// Any event, in older versions. Its body says which. It is never written.
+    /// Any event, in older versions: its body names it. It is never written.
     Event,
     /// The state of all accounts after everything before it.
     Checkpoint,

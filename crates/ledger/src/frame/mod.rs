@@ -7,7 +7,7 @@
 //! way to write a record down: the body is the rest, and a record without a key or fields has empty ones. Versions 1 and 3 have
 //! no fields, and no length of them.
 //!
-//! The kind is a number, and its highest bit says that a reader must understand it. [`Fields`] have such a bit of their own.
+//! The kind is a number. Its highest bit is set if a reader must understand it; [`Fields`] have such a bit of their own.
 
 mod flaw;
 mod kind;

@@ -122,7 +122,7 @@ fn reopening_is_replay() {
     assert!(other.to_string().contains("the budget 1"), "{other}");
 }
 
-/// A draft whose limit has passed comes back, and is written all the same.
+/// A draft whose limit has passed comes back, and may be waited for again.
 #[test]
 fn a_draft_is_waited_for_with_a_limit() {
     let ledger = on(&Disk::default());

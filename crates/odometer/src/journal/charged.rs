@@ -1,6 +1,6 @@
-//! What was charged to one place: different launches, and runs of them in order.
+//! The charges of one place: different launches, and runs of them in order.
 //!
-//! Analysts choose what launches are called, so their numbers are found by a hash with a key that nobody knows: each launch is
+//! Analysts choose the names of launches, so their numbers are found by a hash with a random key: each launch is
 //! hashed once, however often the table grows.
 
 use std::{

@@ -13,7 +13,8 @@ use thiserror::Error;
 
 use crate::journal::time;
 
-/// The bit of a tag (the highest of its 16) that says: a program that does not know this field must refuse the record.
+/// The bit of a tag (the highest of its 16) of a field that a reader must understand: a program that does not know the field
+/// refuses the record.
 pub const MUST_UNDERSTAND: u16 = 1 << 15;
 
 /// How many fields a record has at most.
