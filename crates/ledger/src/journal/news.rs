@@ -80,7 +80,12 @@ impl Inner {
         let broken = |why: String| JournalError::Damaged(format!("record {at}: {why}"));
         let frame = walk
             .step(at, bytes)
-            .map_err(|damage| broken(damage.to_string()))?;
+            .map_err(|damage| match damage.flaw.is_newer() {
+                true => JournalError::Newer {
+                    reason: damage.to_string(),
+                },
+                false => broken(damage.to_string()),
+            })?;
         let mut book = lock(&self.book);
         match frame.kind() {
             Kind::Checkpoint => {

@@ -23,7 +23,8 @@ use odometer::journal::{
 use super::Writer;
 use crate::{
     Cause, Each, Ledger, LedgerError, OpenStoreError, Store as _, StoreError,
-    frame::{Frame, MAX_BODY},
+    chain::Walk,
+    frame::{Frame, Kind, MAX_BODY, Unchained},
 };
 
 /// A ledger, and its journal without books.
@@ -387,6 +388,8 @@ fn a_flipped_or_truncated_file_is_noticed_or_means_the_same() {
 struct Shared<S> {
     store: S,
     next: std::sync::Arc<std::sync::Mutex<Option<StoreError>>>,
+    /// A record of another process, for the next turn.
+    foreign: Option<Vec<u8>>,
 }
 
 impl<S: crate::Store> crate::Store for Shared<S> {
@@ -420,7 +423,10 @@ impl<S: crate::Store> crate::Store for Shared<S> {
 }
 
 impl<S: crate::Store> crate::SharedStore for Shared<S> {
-    fn take_turn(&self, after: &Receipt, _: &mut Each<'_>) -> Result<Receipt, StoreError> {
+    fn take_turn(&self, after: &Receipt, each: &mut Each<'_>) -> Result<Receipt, StoreError> {
+        if let Some(foreign) = &self.foreign {
+            let _ = each(after.seq + 1, foreign);
+        }
         self.next.lock().unwrap().take().map_or(Ok(*after), Err)
     }
 
@@ -444,6 +450,7 @@ fn a_turn_that_fails_passes_and_damage_does_not() {
     let shared = Shared {
         store,
         next: std::sync::Arc::clone(&next),
+        foreign: None,
     };
     let ledger = Ledger::on(Box::new(shared), None).unwrap();
     let writer = Writer(ledger.inner());
@@ -461,4 +468,32 @@ fn a_turn_that_fails_passes_and_damage_does_not() {
     let damaged = enter(Some(StoreError::Unreadable(gone())));
     assert!(matches!(damaged, Err(JournalError::Damaged(_))));
     assert!(matches!(enter(None), Err(JournalError::Closed { .. })));
+}
+
+/// A newer program writes to the same ledger: this one stops, and says why and what to do.
+#[test]
+fn a_newer_record_of_another_process_stops_this_one() {
+    let (store, head) = Memory::begun(|_, _| Ok(()));
+    let note = Unchained::new(Kind::Other(0x40), &[], b"newer").unwrap();
+    let mut foreign = Walk::after(&head).seal(note).bytes().to_vec();
+    foreign[0] = 5;
+    let shared = Shared {
+        store,
+        next: std::sync::Arc::default(),
+        foreign: Some(foreign),
+    };
+    let ledger = Ledger::on(Box::new(shared), None).unwrap();
+    let refused = ledger.refresh().unwrap_err();
+    assert!(
+        matches!(refused, LedgerError::Journal(JournalError::Newer { .. })),
+        "{refused}"
+    );
+    let words = "record 1 cannot be read: it has version 5 of the format, and this program reads up to 4: use a newer program. \
+                 Nothing was charged, and nothing ran";
+    assert_eq!(refused.to_string(), words);
+    let closed = ledger.refresh().unwrap_err();
+    assert!(
+        matches!(closed, LedgerError::Journal(JournalError::Closed { .. })),
+        "{closed}"
+    );
 }

@@ -313,6 +313,12 @@ pub enum JournalError {
         /// The record of the other launch.
         seq: u64,
     },
+    /// Another process has written a record that this program does not know and must not ignore.
+    #[error("{reason}. Nothing was charged, and nothing ran")]
+    Newer {
+        /// The record, why it is not read, and what to do.
+        reason: String,
+    },
     /// What is written down makes no sense here.
     #[error("the ledger is damaged: {0}")]
     Damaged(String),
