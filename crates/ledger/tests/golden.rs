@@ -380,7 +380,7 @@ fn unknown_fields_and_events_survive() {
 /// What is done to the bytes of a record.
 type Change = fn(&mut Vec<u8>);
 
-/// A kind, field or version that a reader must understand stops one that does not: the error names it, and says what to do.
+/// A kind, field or version that a reader must understand stops one that does not: the error names it and the remedy.
 #[test]
 fn what_must_be_understood_is_refused() {
     let frames = kept(VERSION);

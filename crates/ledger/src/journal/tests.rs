@@ -470,7 +470,7 @@ fn a_turn_that_fails_passes_and_damage_does_not() {
     assert!(matches!(enter(None), Err(JournalError::Closed { .. })));
 }
 
-/// A newer program writes to the same ledger: this one stops, and says why and what to do.
+/// A newer program writes to the same ledger: this one stops, with an error that names the reason and the remedy.
 #[test]
 fn a_newer_record_of_another_process_stops_this_one() {
     let (store, head) = Memory::begun(|_, _| Ok(()));
