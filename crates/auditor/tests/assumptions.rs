@@ -255,7 +255,7 @@ fn a_verdict_says_what_merging_assumes() {
         let assumed = verdict.coverage.merged.unwrap();
         assert!(verdict.holds() && verdict.coverage.cut_off);
         assert_eq!((assumed.parts, assumed.turns), (depths.len(), turns));
-        assert_eq!(verdict.coverage.depth, depths.iter().sum());
+        assert_eq!(verdict.coverage.depth, depths.iter().sum::<usize>());
         let text = verdict.to_string();
         let said = format!(
             "interleavings of {} parts merged, assuming that no part minds the others (checked for every two in up to 4 \

@@ -177,7 +177,7 @@ fn fan_in(place: &Place, rounds: usize) -> f64 {
     let head = Walk::from_the_start().seal(begin).receipt();
     let log = Log::after(head, Box::new(Plain::new(&place.file("plain"))));
     let commit = || {
-        let draft = expect(Unchained::new(Kind::Event, &[], &[7; BYTES]));
+        let draft = expect(Unchained::new(Kind::Note, &[], &[7; BYTES]));
         let ticket = expect(log.stage(draft));
         expect(log.wait(&ticket));
     };
@@ -219,7 +219,7 @@ fn replay(place: &Place, name: &str, records: usize, body: fn(&[u8], usize) -> V
     for batch in numbers.chunks(20_000) {
         let drafts = batch
             .iter()
-            .map(|number| Unchained::new(Kind::Event, &[], &body(&last, *number)));
+            .map(|number| Unchained::new(Kind::Charge, &[], &body(&last, *number)));
         let frames: Vec<Frame> = drafts.map(|draft| walk.seal(expect(draft))).collect();
         expect(store.append(&frames));
     }

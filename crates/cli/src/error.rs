@@ -73,8 +73,10 @@ impl CommandError {
 /// Is it the ledger that is wrong, and not the world around it?
 fn distrusted(error: &LedgerError) -> bool {
     match error {
-        LedgerError::Damage(_) | LedgerError::Invalid { .. } => true,
-        LedgerError::Journal(error) => matches!(error, JournalError::Damaged(_)),
+        LedgerError::Damage(_) | LedgerError::Newer(_) | LedgerError::Invalid { .. } => true,
+        LedgerError::Journal(error) => {
+            matches!(error, JournalError::Damaged(_) | JournalError::Newer { .. })
+        }
         LedgerError::Open(error) => matches!(error, OpenStoreError::NotALedger { .. }),
         // Pages that cannot be read are damaged, or the disk is: neither is to be trusted. A server that is gone says nothing.
         LedgerError::Anchor(AnchorError::Store(error)) | LedgerError::Store(error) => {

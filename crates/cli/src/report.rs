@@ -124,12 +124,7 @@ impl Page<'_> {
                     <p class=\"soft small\" id=\"count\" aria-live=\"polite\"></p>\n<div class=\"sheet\"><table class=\"stack\" id=\"charges\">\n\
                     <thead><tr><th class=\"n\">record</th><th>account</th><th>what</th><th>key</th><th class=\"n\">loss</th></tr></thead>\n\
                     <tbody>\n";
-        let told = self.events.iter().filter(|event| {
-            matches!(
-                event.kind,
-                EventKind::Charge | EventKind::Halt | EventKind::Budget
-            )
-        });
+        let told = self.events.iter().filter(|event| event.kind.is_listed());
         let rows: String = told.map(charge).collect();
         match rows.is_empty() {
             true => format!(
@@ -199,10 +194,7 @@ fn bar(share: f64) -> String {
 }
 
 fn charge(event: &Event) -> String {
-    let what = match event.kind {
-        EventKind::Budget => format!("new budget: {}", event.what),
-        _ => event.what.clone(),
-    };
+    let what = event.line();
     let cell = |class: &str, label: &str, text: &str| match text {
         "" => format!("<td class=\"{class}\"></td>"),
         text if label.is_empty() => format!("<td class=\"{class}\">{}</td>", escaped(text)),

@@ -121,7 +121,7 @@ fn written(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     walk.through(&store, |_| std::ops::ControlFlow::Continue(()))
         .unwrap();
     drop(store);
-    let draft = Unchained::new(Kind::Event, &[], b"{\"Later\":{\"what\":1}}").unwrap();
+    let draft = Unchained::new(Kind::Charge, &[], b"{\"Later\":{\"what\":1}}").unwrap();
     let frame = walk.seal(draft);
     let mut bytes = frame.bytes().to_vec();
     change(&mut bytes);

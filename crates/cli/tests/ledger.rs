@@ -436,7 +436,7 @@ fn doctor_looks_at_versions_records_anchor_and_sync() {
     let text = done(&folder, &["doctor"]);
     for words in [
         "versions: odometry ",
-        "version 3 of the format",
+        "version 4 of the format",
         "10 records",
         "look  anchor: none was given",
         "a sync beside the ledger takes",

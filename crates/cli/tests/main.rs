@@ -8,6 +8,7 @@ mod postgres;
 mod calculator;
 mod custodian;
 mod damaged;
+mod fields;
 mod ledger;
 mod report;
 mod server;

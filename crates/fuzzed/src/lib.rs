@@ -8,22 +8,25 @@ mod loss;
 mod message;
 mod mutate;
 mod number;
+mod record;
 mod snapshot;
 
 pub use loss::losses;
 pub use message::messages;
 pub use mutate::Mutations;
 pub use number::numbers;
+pub use record::records;
 pub use snapshot::snapshots;
 
 /// A function to fuzz, under the name of its seeds and its fuzz target.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     ("numbers", numbers),
     ("losses", losses),
     ("snapshots", snapshots),
+    ("records", records),
     ("messages", messages),
 ];
 

@@ -5,7 +5,7 @@ use measures::adaptive::WhitehouseFilter;
 use measures::{
     ApproxDp, Basic, ChildLoss, FilterRule, IntoLoss, PrivacyMap, PureDp, TotalLoss, Zcdp,
 };
-use odometer::journal::{Books, Memory, Record, Snapshot};
+use odometer::journal::{Books, Event, Memory, Record, Snapshot};
 use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, Remaining, Session};
 
 type Data = Records<u8>;
@@ -22,9 +22,10 @@ pub fn snapshots(input: &[u8]) {
             Ok(snapshot)
         );
     }
-    let Ok(records) = serde_json::from_slice::<Vec<Record>>(json) else {
+    let Ok(events) = serde_json::from_slice::<Vec<Event>>(json) else {
         return;
     };
+    let records: Vec<Record> = events.into_iter().map(Record::from).collect();
     let journals = || Some((Memory::replaying(&records).ok()?, restored(&records)?));
     let Some(journals) = journals() else {
         return;
@@ -112,7 +113,8 @@ mod tests {
     #[test]
     fn a_seed_is_opened_with_what_it_was_charged() {
         let seed = include_bytes!("../../../fuzz/seeds/snapshots/pure");
-        let records: Vec<Record> = serde_json::from_slice(&seed[1..]).unwrap();
+        let events: Vec<Event> = serde_json::from_slice(&seed[1..]).unwrap();
+        let records: Vec<Record> = events.into_iter().map(Record::from).collect();
         let books = Books::new(restored(&records).unwrap());
         let odometer = Odometer::new(Data::new(), Basic::new(PureDp)).named("q");
         let session = odometer.filter_on(&books, 1, "1", Vec::new()).unwrap();

@@ -61,6 +61,11 @@ fn snapshots() {
 }
 
 #[test]
+fn records() {
+    run("records");
+}
+
+#[test]
 fn messages() {
     run("messages");
 }

@@ -1,9 +1,12 @@
 //! Group commit under every kind of schedule: nobody sleeps for ever, nobody runs before its record is durable, whatever the
 //! store does. (Somebody who sleeps for ever is a deadlock, which the checker reports.)
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use ledger_model::{
@@ -71,7 +74,7 @@ impl Store for Durable {
 }
 
 fn draft() -> Unchained {
-    Unchained::new(Kind::Event, &[], &[]).unwrap()
+    Unchained::new(Kind::Note, &[], &[]).unwrap()
 }
 
 /// So many threads launch so often; a launch waits for its ticket, unless that is left out by mistake.
@@ -134,6 +137,49 @@ fn launches(threads: usize, each: usize, fails: Fails, waits: bool) {
     }
 }
 
+/// Threads that wait, and threads whose limit passes at any moment. With the planted mistake, those that give up choose no other
+/// leader.
+fn limits(mistake: bool) {
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let store = Durable {
+        records: records.clone(),
+        batches: AtomicUsize::new(0),
+        fails: Fails::Never,
+    };
+    let begin = Unchained::new(Kind::Begin, &[], &[]).unwrap();
+    let head = Walk::from_the_start().seal(begin).receipt();
+    let log = Log::after(head, Box::new(store));
+    let log = Arc::new(match mistake {
+        true => log.forgetting_hand_over(),
+        false => log,
+    });
+    let waiting = |limited: bool| {
+        let (log, records) = (log.clone(), records.clone());
+        thread::spawn(move || {
+            let ticket = log.stage(draft()).unwrap();
+            let outcome = match limited {
+                true => log.wait_for(&ticket, Duration::ZERO),
+                false => Some(log.wait(&ticket)),
+            };
+            if let Some(outcome) = outcome {
+                // It runs.
+                let receipt = outcome.unwrap();
+                let records = records.lock().unwrap();
+                assert!(records.contains(&receipt.seq), "it ran too early");
+            }
+        })
+    };
+    let threads = [false, true, true, false].map(waiting);
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
+    log.flush().unwrap();
+    assert!(
+        records.lock().unwrap().iter().copied().eq(1..=4),
+        "in order"
+    );
+}
+
 fn many_schedules(test: impl Fn() + Send + Sync + Copy + 'static) {
     let random = RandomScheduler::new_from_seed(0x1ed9_e125, 1_000);
     Runner::new(random, Config::default()).run(test);
@@ -163,6 +209,18 @@ fn a_store_in_doubt_tells_everybody() {
 #[test]
 fn a_store_that_panics_tells_everybody() {
     many_schedules(|| launches(4, 2, Fails::Panics, true));
+}
+
+#[test]
+fn threads_that_give_up_leave_others_to_lead() {
+    many_schedules(|| limits(false));
+}
+
+/// The checker reports a deadlock: every thread sleeps, and none leads.
+#[test]
+#[should_panic(expected = "deadlock")]
+fn giving_up_without_another_leader_is_found() {
+    many_schedules(|| limits(true));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use ledger_model::{
-    Each, Log, Sittings, Store, StoreError,
+    Each, Hazard, Log, SharedStore, Sittings, Store, StoreError,
     chain::Walk,
     frame::{Frame, Kind, Unchained},
 };
@@ -53,21 +53,8 @@ impl Store for Connection {
         Ok(())
     }
 
-    fn has_other_writers(&self) -> bool {
-        true
-    }
-
-    fn take_turn(&self, _: &Receipt, _: &mut Each<'_>) -> Result<Receipt, StoreError> {
-        let mut taken = self.0.taken.lock().unwrap();
-        while *taken {
-            taken = self.0.free.wait(taken).unwrap();
-        }
-        *taken = true;
-        Ok(self.0.last())
-    }
-
-    fn give_back(&self) {
-        self.0.give();
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        Some(self)
     }
 
     fn read(&self, _: u64, _: &mut Each<'_>) -> Result<(), StoreError> {
@@ -91,6 +78,29 @@ impl Store for Connection {
     }
 }
 
+impl SharedStore for Connection {
+    fn take_turn(&self, _: &Receipt, _: &mut Each<'_>) -> Result<Receipt, StoreError> {
+        let mut taken = self.0.taken.lock().unwrap();
+        while *taken {
+            taken = self.0.free.wait(taken).unwrap();
+        }
+        *taken = true;
+        Ok(self.0.last())
+    }
+
+    fn give_back(&self) {
+        self.0.give();
+    }
+
+    fn frozen(&self) -> Result<Box<dyn Store + '_>, StoreError> {
+        Ok(Box::new(Self(Arc::clone(&self.0))))
+    }
+
+    fn hazards(&self) -> &[Hazard] {
+        &[]
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mistake {
     None,
@@ -103,7 +113,7 @@ enum Mistake {
 }
 
 fn draft() -> Unchained {
-    Unchained::new(Kind::Event, &[], &[]).unwrap()
+    Unchained::new(Kind::Note, &[], &[]).unwrap()
 }
 
 struct Process {
@@ -123,7 +133,8 @@ impl Process {
                     reason: String::new(),
                 });
             }
-            let head = self.log.store().take_turn(&self.log.head(), &mut |_, _| {
+            let shared = self.log.store().shared().unwrap();
+            let head = shared.take_turn(&self.log.head(), &mut |_, _| {
                 std::ops::ControlFlow::Continue(())
             });
             let head = head.unwrap();

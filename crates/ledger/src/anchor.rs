@@ -11,13 +11,13 @@ use std::{
     path::Path,
 };
 
-use odometer::journal::Receipt;
+use odometer::journal::{NoReceipt, Receipt};
 use thiserror::Error;
 
 use crate::{
     chain::Damage,
     embedded::sync_directory,
-    frame::{Flaw, Frame, NO_HASH},
+    frame::{Flaw, Frame},
     store::{Store, StoreError},
 };
 
@@ -85,29 +85,12 @@ pub fn check(store: &dyn Store, anchor: &Receipt) -> Result<(), AnchorError> {
     }
 }
 
-/// This text is no receipt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a receipt is a number, a colon and 64 hexadecimal digits in lower case")]
-pub struct NoReceipt;
-
 /// Reads a receipt: exactly what is shown, so that there is one text for each.
 ///
 /// # Errors
 /// [`NoReceipt`].
 pub fn parse(text: &str) -> Result<Receipt, NoReceipt> {
-    let (seq, digits) = text.split_once(':').ok_or(NoReceipt)?;
-    let mut hash = NO_HASH;
-    if !digits.is_ascii() || digits.len() != 2 * hash.len() {
-        return Err(NoReceipt);
-    }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        let pair = &digits[2 * at..2 * at + 2];
-        *byte = u8::from_str_radix(pair, 16).map_err(|_| NoReceipt)?;
-    }
-    let seq = seq.parse().map_err(|_| NoReceipt)?;
-    let receipt = Receipt { seq, hash };
-    let same = receipt.to_string() == text;
-    same.then_some(receipt).ok_or(NoReceipt)
+    text.parse()
 }
 
 /// Reads an anchor from a file of one line. No file is no anchor.

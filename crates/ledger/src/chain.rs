@@ -12,7 +12,7 @@ use crate::{
 
 /// Something is wrong with the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("record {seq} is damaged: {flaw}")]
+#[error("record {seq} {}: {flaw}", if flaw.is_newer() { "cannot be read" } else { "is damaged" })]
 pub struct Damage {
     /// The first record that is not as it was written.
     pub seq: u64,
@@ -37,6 +37,8 @@ pub enum WalkError {
 pub struct Walk {
     next: u64,
     before: Hash,
+    /// The version of the record before: the next one has no older version.
+    version: u16,
 }
 
 impl Walk {
@@ -45,15 +47,25 @@ impl Walk {
         Self {
             next: 0,
             before: NO_HASH,
+            version: 0,
         }
     }
 
-    /// Behind this record, which is believed.
+    /// Behind this record, which is believed. The next one may have any version.
     pub const fn after(receipt: &Receipt) -> Self {
         Self {
             // A number that nobody reaches, whatever a damaged record says.
             next: receipt.seq.saturating_add(1),
             before: receipt.hash,
+            version: 0,
+        }
+    }
+
+    /// Behind this record, which is believed. The next one has its version or a newer one.
+    pub(crate) fn behind<B: AsRef<[u8]>>(frame: &Frame<B>) -> Self {
+        Self {
+            version: frame.version(),
+            ..Self::after(&frame.receipt())
         }
     }
 
@@ -71,14 +83,18 @@ impl Walk {
         if (frame.kind() == Kind::Begin) != (seq == 0) {
             return Err(damage(Flaw::Altered));
         }
-        *self = Self::after(&frame.receipt());
+        let (found, after) = (frame.version(), self.version);
+        if found < after {
+            return Err(damage(Flaw::Older { found, after }));
+        }
+        *self = Self::behind(&frame);
         Ok(frame)
     }
 
     /// Puts a new record here.
     pub fn seal(&mut self, draft: Unchained) -> Frame {
         let frame = draft.seal(self.next, &self.before);
-        *self = Self::after(&frame.receipt());
+        *self = Self::behind(&frame);
         frame
     }
 

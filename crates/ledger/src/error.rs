@@ -6,9 +6,9 @@ use thiserror::Error;
 use crate::{
     anchor::AnchorError,
     chain::{Damage, WalkError},
-    log::CommitError,
     problem::OpenStoreError,
     store::StoreError,
+    ticket::CommitError,
 };
 
 /// Why a ledger was not opened, or did not do what it was told. Nothing was changed, and nothing ran.
@@ -24,7 +24,10 @@ pub enum LedgerError {
     Connect(#[from] crate::server::ConnectError),
     /// A record is not as it was written.
     #[error("{0}. Put back the newest copy of the ledger; nothing can be charged on this one")]
-    Damage(#[from] Damage),
+    Damage(Damage),
+    /// A newer program has written a record that this one must not ignore. Nothing is damaged.
+    #[error("{0}")]
+    Newer(Damage),
     /// A record does not fit those before it.
     #[error(
         "record {seq} does not fit those before it: {reason}. Was it written by a newer program? Then use that one"
@@ -55,6 +58,15 @@ pub enum LedgerError {
     /// It cannot be written down.
     #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+impl From<Damage> for LedgerError {
+    fn from(damage: Damage) -> Self {
+        match damage.flaw.is_newer() {
+            true => Self::Newer(damage),
+            false => Self::Damage(damage),
+        }
+    }
 }
 
 impl From<WalkError> for LedgerError {

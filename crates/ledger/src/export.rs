@@ -14,14 +14,11 @@ use thiserror::Error;
 
 use crate::{
     chain::{Damage, Walk, WalkError},
-    frame::{Flaw, Frame, MAX_CHECKPOINT, MAX_KEY},
+    frame::{Flaw, Frame, LONGEST},
     store::Store,
 };
 
 const TITLE: &[u8; 16] = b"odometry ledger\n";
-
-/// Longer than any record.
-const LONGEST: usize = MAX_CHECKPOINT + MAX_KEY + 64;
 
 /// Why a ledger was not written to a file, or read from one.
 #[derive(Debug, Error)]

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use odometer::journal::{Receipt, Record};
 
-use crate::log::Ticket;
+use crate::ticket::Ticket;
 
 /// Keys that the store's index cannot be asked about.
 #[derive(Default)]

@@ -1,5 +1,8 @@
 //! A storage whose room is laid out in advance: a file that grows is one with holes, and a sync that has to fill one writes what the
 //! file system keeps of it as well, which takes longer than the bytes.
+//!
+//! Measured by switching it off in one binary (`bench ledger`, both in turns, 20 rounds each time): `launch_all` is 0.31 to 0.32 of raw
+//! batches without it, and 0.37 to 0.42 with it. Single launches and 64 threads take the same time.
 
 use std::{collections::BTreeSet, io, ops::Bound};
 

@@ -32,11 +32,12 @@ mod server;
 mod sittings;
 mod store;
 mod sync;
+mod ticket;
 mod untouched;
 
 pub use embedded::Embedded;
 pub use error::LedgerError;
-pub use log::{CommitError, Log, Ticket};
+pub use log::Log;
 pub use opened::Ledger;
 pub use options::LedgerOptions;
 pub use problem::OpenStoreError;
@@ -45,5 +46,6 @@ pub use reader::{LedgerEntry, LedgerReader, WrittenDown};
 pub use server::{ConnectError, Postgres};
 #[cfg(model)]
 pub use sittings::Sittings;
-pub use store::{Cause, Each, Hazard, Store, StoreError};
+pub use store::{Cause, Each, Hazard, SharedStore, Store, StoreError};
+pub use ticket::{CommitError, Ticket};
 pub use untouched::Untouched;

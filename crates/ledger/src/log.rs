@@ -4,94 +4,33 @@
 //! staged, chains it, and has the store write it; the others park. When it is done it wakes those whose records are
 //! durable, and one of the rest, which leads next. So under load every sync carries as many records as came in during the last.
 //!
+//! A thread may wait for a limited time. When it gives up, it removes itself from those who wait. If it was just chosen to lead next,
+//! it chooses another one: otherwise no thread would lead, and the rest would sleep for ever.
+//!
 //! Where other processes write, too, there is nothing to be staged but in a sitting ([`crate::sittings`]), and whoever leaves it last leads.
 //!
 //! A record that was not written, or may not have been, stops the log: memory has been charged for it, and only what the
 //! store says when it is opened again can be believed. Nobody waits for ever: a leader's guard owns its batch, and whatever
 //! ends the leader tells everybody.
 
-use std::{mem, panic};
+use std::{mem, panic, time::Duration};
 
 use odometer::journal::Receipt;
-use thiserror::Error;
 
 use crate::{
     chain::Walk,
     frame::{Frame, Unchained},
     store::{Cause, Store, StoreError},
-    sync::{Arc, Mutex, Thread, lock, thread},
+    sync::{Limit, Mutex, Sleeper, lock},
+    ticket::{CommitError, Ticket},
 };
-
-/// Why a record is not durable.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum CommitError {
-    /// It may be durable or not: the log decides when it is opened again. It counts as charged.
-    #[error(
-        "it is not known whether record {seq} was written, and it counts as charged: {cause}; open the ledger again"
-    )]
-    InDoubt {
-        /// The number that it has, if it was written.
-        seq: u64,
-        /// What happened.
-        cause: Cause,
-    },
-    /// It is not there, and will not be after a restart.
-    #[error("record {seq} was not written: {cause}; open the ledger again")]
-    NotWritten {
-        /// The number that it would have had.
-        seq: u64,
-        /// What happened.
-        cause: Cause,
-    },
-    /// An earlier record was not written, or it is not known, and so nothing more is.
-    #[error("the ledger has stopped: {cause}; open it again")]
-    Stopped {
-        /// What happened.
-        cause: Cause,
-    },
-    /// The ledger was closed.
-    #[error("the ledger was closed; open it again")]
-    Closed,
-}
-
-type Outcome = Result<(), CommitError>;
-
-/// A staged record: what to wait for.
-#[derive(Clone, Debug)]
-pub struct Ticket {
-    receipt: Receipt,
-    outcome: Arc<Mutex<Option<Outcome>>>,
-}
-
-impl Ticket {
-    /// The place of the record in the chain, if it gets written.
-    pub fn receipt(&self) -> Receipt {
-        self.receipt
-    }
-
-    /// Of a record that another process has written.
-    pub(crate) fn durable(receipt: Receipt) -> Self {
-        Self {
-            receipt,
-            outcome: Arc::new(Mutex::new(Some(Ok(())))),
-        }
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        lock(&self.outcome).clone()
-    }
-
-    fn settle(&self, outcome: Outcome) {
-        *lock(&self.outcome) = Some(outcome);
-    }
-}
 
 /// A chain of records in a store.
 pub struct Log {
     store: Box<dyn Store>,
-    /// Is what is staged only written at the end of a sitting?
-    sits: bool,
+    /// A planted mistake: a thread that gives up leaves without a word.
+    #[cfg(model)]
+    forgets_hand_over: bool,
     state: Mutex<State>,
 }
 
@@ -103,28 +42,73 @@ struct State {
     end: Walk,
     /// Of the newest record: what [`Log::flush`] waits for.
     last: Option<Ticket>,
-    parked: Vec<(u64, Thread)>,
+    parked: Vec<Parked>,
+    /// How often a thread was parked.
+    parkings: u64,
     leading: bool,
     stopped: Option<CommitError>,
+}
+
+/// A thread that waits.
+struct Parked {
+    /// Its number: no two waits have the same.
+    number: u64,
+    /// The record that it waits for.
+    seq: u64,
+    thread: Sleeper,
+}
+
+impl State {
+    /// This thread is about to sleep, as soon as the lock is released. Returns its number.
+    fn park(&mut self, seq: u64) -> (u64, Sleeper) {
+        let (number, thread) = (self.parkings, Sleeper::current());
+        self.parkings += 1;
+        self.parked.push(Parked {
+            number,
+            seq,
+            thread: thread.clone(),
+        });
+        (number, thread)
+    }
+
+    /// Removes a thread that does not wait any more. False if it was woken.
+    fn remove(&mut self, number: u64) -> bool {
+        let found = self.parked.iter().position(|one| one.number == number);
+        found.map(|at| self.parked.swap_remove(at)).is_some()
+    }
 }
 
 impl Log {
     /// Continues a chain behind its last record.
     pub fn after(head: Receipt, store: Box<dyn Store>) -> Self {
+        Self::continuing(head, Walk::after(&head), store)
+    }
+
+    /// Continues a chain that was read to its last record.
+    pub(crate) fn continuing(head: Receipt, end: Walk, store: Box<dyn Store>) -> Self {
         let state = State {
             head,
             staged: Vec::new(),
-            end: Walk::after(&head),
+            end,
             last: None,
             parked: Vec::new(),
+            parkings: 0,
             leading: false,
             stopped: None,
         };
         Self {
-            sits: store.has_other_writers(),
             store,
+            #[cfg(model)]
+            forgets_hand_over: false,
             state: Mutex::new(state),
         }
+    }
+
+    /// A log with a mistake: a thread that was chosen to lead, and gives up, chooses no other.
+    #[cfg(model)]
+    pub fn forgetting_hand_over(mut self) -> Self {
+        self.forgets_hand_over = true;
+        self
     }
 
     /// Continues behind what another process has written. Nothing is staged.
@@ -156,9 +140,16 @@ impl Log {
         // Whatever ends the store's code, everybody who waits is told.
         let risen = panic::catch_unwind(panic::AssertUnwindSafe(|| match staged {
             Some(leader) => leader.lead(),
-            None => self.store.give_back(),
+            None => self.give_back(),
         }));
         risen.unwrap_or_else(mem::forget);
+    }
+
+    /// Ends the turn of a shared store, if this is one.
+    pub(crate) fn give_back(&self) {
+        if let Some(shared) = self.store.shared() {
+            shared.give_back();
+        }
     }
 
     /// The store. Only reading from it makes sense.
@@ -177,16 +168,12 @@ impl Log {
     /// # Errors
     /// [`CommitError::Stopped`] and [`CommitError::Closed`]: it is nowhere.
     pub fn stage(&self, draft: Unchained) -> Result<Ticket, CommitError> {
-        let outcome = Arc::default();
         let mut state = lock(&self.state);
         if let Some(stopped) = &state.stopped {
             return Err(stopped.clone());
         }
         let frame = state.end.seal(draft);
-        let ticket = Ticket {
-            receipt: frame.receipt(),
-            outcome,
-        };
+        let ticket = Ticket::staged(frame.receipt());
         state.staged.push((frame, ticket.clone()));
         state.last = Some(ticket.clone());
         Ok(ticket)
@@ -198,14 +185,44 @@ impl Log {
     /// [`CommitError`]: what was to run must not.
     pub fn wait(&self, ticket: &Ticket) -> Result<Receipt, CommitError> {
         loop {
-            let mut state = lock(&self.state);
-            if let Some(outcome) = ticket.outcome() {
-                return outcome.map(|()| ticket.receipt);
+            // Without a limit, it ends with an outcome.
+            if let Some(outcome) = self.wait_until(ticket, &Limit::NONE) {
+                return outcome;
             }
-            if state.leading || self.sits {
-                state.parked.push((ticket.receipt.seq, thread::current()));
+        }
+    }
+
+    /// The same for a limited time: nothing if the outcome is not known by then. The record stays staged, and may be waited for
+    /// again. A thread that finds no other one writing writes for all who wait, and that takes as long as the store does.
+    pub fn wait_for(
+        &self,
+        ticket: &Ticket,
+        limit: Duration,
+    ) -> Option<Result<Receipt, CommitError>> {
+        self.wait_until(ticket, &Limit::after(limit))
+    }
+
+    fn wait_until(&self, ticket: &Ticket, limit: &Limit) -> Option<Result<Receipt, CommitError>> {
+        let mut parked = None;
+        loop {
+            let mut state = lock(&self.state);
+            let is_chosen = parked.take().is_some_and(|number| !state.remove(number));
+            if let Some(outcome) = ticket.outcome() {
+                return Some(outcome.map(|()| ticket.receipt));
+            }
+            if limit.has_passed() {
+                if is_chosen && !state.leading && self.hands_over() {
+                    let next = state.parked.pop();
+                    drop(state);
+                    next.into_iter().for_each(|next| next.thread.wake());
+                }
+                return None;
+            }
+            if state.leading || self.store.shared().is_some() {
+                let (number, thread) = state.park(ticket.receipt.seq);
                 drop(state);
-                thread::park();
+                thread.sleep(limit);
+                parked = Some(number);
             } else {
                 let leader = self.leader(&mut state);
                 drop(state);
@@ -215,6 +232,14 @@ impl Log {
                 led.unwrap_or_else(mem::forget);
             }
         }
+    }
+
+    /// Does a thread that gives up choose another leader? Always, unless a test of the model checker plants the mistake.
+    fn hands_over(&self) -> bool {
+        #[cfg(model)]
+        return !self.forgets_hand_over;
+        #[cfg(not(model))]
+        true
     }
 
     fn leader<'a>(&'a self, state: &mut State) -> Leader<'a> {
@@ -277,13 +302,13 @@ impl Leader<'_> {
         let durable = state.head.seq;
         let parked = mem::take(&mut state.parked);
         let (done, mut rest): (Vec<_>, Vec<_>) =
-            parked.into_iter().partition(|(seq, _)| *seq <= durable);
+            parked.into_iter().partition(|one| one.seq <= durable);
         let next = rest.pop();
         state.parked = rest;
         drop(state);
         // The next leader first: it has the longest way to go.
-        for (_, thread) in next.into_iter().chain(done) {
-            thread.unpark();
+        for one in next.into_iter().chain(done) {
+            one.thread.wake();
         }
     }
 
@@ -310,7 +335,7 @@ impl Leader<'_> {
         state.leading = false;
         let parked = mem::take(&mut state.parked);
         drop(state);
-        parked.into_iter().for_each(|(_, thread)| thread.unpark());
+        parked.into_iter().for_each(|one| one.thread.wake());
     }
 }
 

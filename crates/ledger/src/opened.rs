@@ -6,19 +6,20 @@ use std::{
     sync::Arc,
 };
 
-use odometer::journal::{Books, JournalError, Receipt, State};
+use odometer::journal::{Books, Journal as _, JournalError, Receipt, Record, State};
 
 use crate::{
     anchor, codec,
     error::LedgerError,
     export::{self, ExportError},
     frame::{Kind, Unchained},
+    journal::Writer,
     keys::Keys,
     log::Log,
     options::LedgerOptions,
     replay,
     sittings::Sittings,
-    store::{Hazard, Store},
+    store::{Hazard, SharedStore, Store},
     sync::{Mutex, lock},
 };
 
@@ -162,7 +163,8 @@ impl Ledger {
 
     /// Where what was charged could be lost all the same: show them to whoever runs the server.
     pub fn hazards(&self) -> &[Hazard] {
-        self.inner.log.store().hazards()
+        let shared = self.inner.log.store().shared();
+        shared.map_or(&[], SharedStore::hazards)
     }
 
     /// The last durable record.
@@ -245,6 +247,18 @@ impl Ledger {
     /// [`ExportError`].
     pub fn export(&self, to: impl io::Write) -> Result<Option<Receipt>, ExportError> {
         export::write(self.inner.log.store(), to)
+    }
+
+    /// Writes one record, with whatever events and fields it has. Sessions that are open are not notified: it is for records that
+    /// this version only reads and writes, and for tests.
+    ///
+    /// # Errors
+    /// [`JournalError`]: it does not fit those before it, or it was not written.
+    #[doc(hidden)]
+    pub fn write_record(&self, record: Record) -> Result<Receipt, JournalError> {
+        let mut draft = Writer(self.inner.clone()).draft(record)?;
+        self.books.sitting(|| draft.stage())??;
+        Ok(draft.wait()?.receipt)
     }
 
     /// Writes what is staged, perhaps a checkpoint, and the anchor; nothing can be charged any more. The file stays locked

@@ -107,7 +107,12 @@ impl LedgerOptions {
     pub fn on(self, store: Box<dyn Store>) -> Result<Ledger, LedgerError> {
         let anchor = self.checked(&*store)?;
         let covered = |seq: u64| anchor.is_some_and(|anchor| seq <= anchor.seq);
-        let Replayed { state, head, since } = match store.checkpoint()? {
+        let Replayed {
+            state,
+            head,
+            end,
+            since,
+        } = match store.checkpoint()? {
             Some(seq) if self.believing || covered(seq) => replay::from_checkpoint(&*store, seq)?,
             _ => replay::everything(&*store)?,
         };
@@ -116,7 +121,7 @@ impl LedgerOptions {
             keys: Keys::default(),
             since,
         };
-        let sittings = store.has_other_writers().then(Sittings::new);
+        let sittings = store.shared().is_some().then(Sittings::new);
         let (every, written) = (self.every, anchor.map_or(0, |anchor| anchor.seq));
         let anchoring = |path| Anchoring {
             path,
@@ -125,7 +130,7 @@ impl LedgerOptions {
         };
         let inner = Arc::new(Inner {
             sittings,
-            log: Log::after(head, store),
+            log: Log::continuing(head, end, store),
             book: Mutex::new(book),
             anchor: self.anchor.map(anchoring).map(Mutex::new),
         });

@@ -168,8 +168,8 @@ fn entry(frame: &Frame<&[u8]>) -> Result<LedgerEntry, String> {
         receipt: frame.receipt(),
         written: match frame.kind() {
             Kind::Begin => WrittenDown::Begin,
-            Kind::Event => WrittenDown::Event(codec::record(frame.body())?),
             Kind::Checkpoint => WrittenDown::Checkpoint,
+            _ => WrittenDown::Event(codec::record(frame)?),
         },
     })
 }

@@ -2,7 +2,7 @@
 
 use std::{mem, ops::ControlFlow, thread};
 
-use odometer::journal::{Receipt, Record, State};
+use odometer::journal::{Event, Fields, Receipt, State};
 
 use crate::{
     chain::{self, Damage, Walk},
@@ -16,6 +16,8 @@ use crate::{
 pub(crate) struct Replayed {
     pub(crate) state: State,
     pub(crate) head: Receipt,
+    /// Behind that record.
+    pub(crate) end: Walk,
     /// How many records there are after the last checkpoint.
     pub(crate) since: u64,
 }
@@ -33,7 +35,10 @@ pub(crate) fn everything(store: &dyn Store) -> Result<Replayed, LedgerError> {
 
 /// Everything, if every hash, both indices and every checkpoint are as they should be. What is written meanwhile is left out.
 pub(crate) fn verified(store: &dyn Store) -> Result<Replayed, LedgerError> {
-    let frozen = store.frozen()?;
+    let frozen = match store.shared() {
+        Some(shared) => Some(shared.frozen()?),
+        None => None,
+    };
     let store = frozen.as_deref().unwrap_or(store);
     chain::verify(store)?;
     everything(store)
@@ -46,14 +51,13 @@ pub(crate) fn before(store: &dyn Store, seq: u64) -> Result<Walk, LedgerError> {
     store.read(before, &mut |at, bytes| {
         if at == before {
             found = Frame::parse(bytes).and_then(|frame| match frame.seq() {
-                seq if seq == before => Ok(frame.receipt()),
+                seq if seq == before => Ok(Walk::behind(&frame)),
                 found => Err(Flaw::Misplaced { found }),
             });
         }
         ControlFlow::Break(())
     })?;
-    let receipt = found.map_err(|flaw| Damage { seq: before, flaw })?;
-    Ok(Walk::after(&receipt))
+    Ok(found.map_err(|flaw| Damage { seq: before, flaw })?)
 }
 
 /// Launches come again and again, with the same bytes: a body is compared with so many before it.
@@ -72,13 +76,22 @@ struct Replay {
     state: Option<State>,
     since: u64,
     /// What has been read and not been applied: different bodies, and which of them each record has.
-    bodies: Vec<Vec<u8>>,
+    bodies: Vec<Body>,
     bytes: usize,
-    waiting: Vec<(u64, usize)>,
+    waiting: Vec<Waiting>,
 }
 
-/// A record that does not fit those before it.
-type Wrong = (u64, String);
+/// The body of an event, and what kind it is.
+type Body = (Kind, Vec<u8>);
+
+/// A record that was read and is not applied yet.
+struct Waiting {
+    seq: u64,
+    /// Its body, among those that were read.
+    at: usize,
+    /// Its fields, if it has any.
+    fields: Option<Box<Fields>>,
+}
 
 impl Replay {
     fn new(everything: bool) -> Self {
@@ -94,20 +107,20 @@ impl Replay {
     fn run(mut self, store: &dyn Store, mut walk: Walk) -> Result<Replayed, LedgerError> {
         let mut wrong = Ok(());
         let walked = walk.through(store, |frame| {
-            wrong = self.step(frame);
+            wrong = self.step(store, frame);
             match wrong {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
             }
         });
         // What was read before the walk ended comes first.
-        let wrong = wrong.and_then(|()| self.apply());
-        wrong.map_err(|(seq, reason)| LedgerError::Invalid { seq, reason })?;
+        wrong.and_then(|()| self.apply(store))?;
         walked?;
         match (walk.head(), self.state) {
             (Some(head), Some(state)) => Ok(Replayed {
                 state,
                 head,
+                end: walk,
                 since: self.since,
             }),
             _ => Err(Damage {
@@ -118,50 +131,64 @@ impl Replay {
         }
     }
 
-    fn step(&mut self, frame: &Frame<&[u8]>) -> Result<(), Wrong> {
+    fn step(&mut self, store: &dyn Store, frame: &Frame<&[u8]>) -> Result<(), LedgerError> {
         self.since += 1;
         match frame.kind() {
             Kind::Begin => Ok(()),
-            Kind::Event => self.event(frame.seq(), frame.body()),
             Kind::Checkpoint => {
-                self.apply()?;
+                self.apply(store)?;
                 let compared = self.checkpoint(frame.body());
-                compared.map_err(|reason| (frame.seq(), reason))
+                compared.map_err(|reason| invalid(frame.seq(), reason))
             }
+            kind => self.event(store, kind, frame),
         }
     }
 
-    fn event(&mut self, seq: u64, body: &[u8]) -> Result<(), Wrong> {
+    fn event(
+        &mut self,
+        store: &dyn Store,
+        kind: Kind,
+        frame: &Frame<&[u8]>,
+    ) -> Result<(), LedgerError> {
+        let (seq, body) = (frame.seq(), frame.body());
         let recent = self.bodies.len().saturating_sub(RECENT);
         let same = self.bodies[recent..]
             .iter()
-            .rposition(|bytes| bytes == body);
+            .rposition(|(other, bytes)| *other == kind && bytes == body);
         let at = match same {
             Some(at) => recent + at,
             None => {
                 self.bytes += body.len();
-                self.bodies.push(body.to_vec());
+                self.bodies.push((kind, body.to_vec()));
                 self.bodies.len() - 1
             }
         };
-        self.waiting.push((seq, at));
+        let fields = frame.fields().map_err(|flaw| Damage {
+            seq,
+            flaw: flaw.into(),
+        })?;
+        let fields = (!fields.is_empty()).then(|| Box::new(fields));
+        self.waiting.push(Waiting { seq, at, fields });
         match self.waiting.len() < SOME && self.bytes < SOME_BYTES {
             true => Ok(()),
-            false => self.apply(),
+            false => self.apply(store),
         }
     }
 
     /// Applies what has been read, in order.
-    fn apply(&mut self) -> Result<(), Wrong> {
-        let records = decoded(&mem::take(&mut self.bodies));
+    fn apply(&mut self, store: &dyn Store) -> Result<(), LedgerError> {
+        let events = decoded(&mem::take(&mut self.bodies));
         self.bytes = 0;
-        for (seq, at) in self.waiting.drain(..) {
-            let state = self.state.as_mut().ok_or("it is before its checkpoint");
-            let applied = state.map_err(str::to_owned).and_then(|state| {
-                let record = records[at].as_ref().map_err(Clone::clone)?;
-                state.apply(record).map_err(|error| error.to_string())
-            });
-            applied.map_err(|reason| (seq, reason))?;
+        let none = Fields::default();
+        for Waiting { seq, at, fields } in self.waiting.drain(..) {
+            let invalid = |reason| invalid(seq, reason);
+            let state = self.state.as_mut();
+            let state = state.ok_or_else(|| invalid("it is before its checkpoint".into()))?;
+            let event = events[at].as_ref();
+            let event = event.map_err(|reason| invalid(reason.clone()))?;
+            codec::check_reference(store, seq, event)?.map_err(invalid)?;
+            let applied = state.apply_event(event, fields.as_deref().unwrap_or(&none));
+            applied.map_err(|error| invalid(error.to_string()))?;
         }
         Ok(())
     }
@@ -177,11 +204,15 @@ impl Replay {
     }
 }
 
-/// The records with these bodies.
-fn decoded(bodies: &[Vec<u8>]) -> Vec<Result<Record, String>> {
-    let decode = |bodies: &[Vec<u8>]| -> Vec<_> {
-        let records = bodies.iter().map(|body| codec::record(body));
-        records.collect()
+fn invalid(seq: u64, reason: String) -> LedgerError {
+    LedgerError::Invalid { seq, reason }
+}
+
+/// The events with these bodies.
+fn decoded(bodies: &[Body]) -> Vec<Result<Event, String>> {
+    let decode = |bodies: &[Body]| -> Vec<_> {
+        let events = bodies.iter().map(|(kind, body)| codec::event(*kind, body));
+        events.collect()
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     if bodies.len() < FEW || threads == 1 {
@@ -195,12 +226,12 @@ fn decoded(bodies: &[Vec<u8>]) -> Vec<Result<Record, String>> {
             (part, other.ok())
         };
         let others: Vec<_> = parts.map(spawn).collect();
-        let mut records = decode(mine);
+        let mut events = decode(mine);
         for (part, other) in others {
             // Where there is no thread, or whatever ended it: it is read here.
             let read = other.and_then(|other| other.join().ok());
-            records.extend(read.unwrap_or_else(|| decode(part)));
+            events.extend(read.unwrap_or_else(|| decode(part)));
         }
-        records
+        events
     })
 }

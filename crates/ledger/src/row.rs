@@ -102,7 +102,7 @@ mod tests {
 
     fn frames(bodies: &[Vec<u8>]) -> Vec<Frame> {
         let mut walk = Walk::from_the_start();
-        let draft = |body| Unchained::new(Kind::Event, &[], body).unwrap();
+        let draft = |body| Unchained::new(Kind::Note, &[], body).unwrap();
         bodies.iter().map(|body| walk.seal(draft(body))).collect()
     }
 

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::frame::Frame;
 
-/// Keeps records in order. Calls block; a store is used by one thread at a time for [`append`](Store::append), and by any for
-/// the rest.
+/// A store of records, in order, which belongs to one process. Calls block; one thread at a time calls [`append`](Store::append),
+/// and any thread the rest. A store that several processes share is a [`SharedStore`], too.
 ///
 /// The one promise on which everything stands: when [`append`](Store::append) returns `Ok`, the records survive a crash of
 /// the process, of the system, and a loss of power.
@@ -49,36 +49,33 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
     fn indexed(&self) -> Result<(u64, u64), StoreError>;
 
-    /// Where what was charged could be lost all the same.
-    fn hazards(&self) -> &[Hazard] {
-        &[]
+    /// The part of the store that several processes need, if they share it.
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        None
     }
+}
 
-    /// Do other processes write to it, too? Then [`append`](Store::append) is only called by whoever has the turn.
-    fn has_other_writers(&self) -> bool {
-        false
-    }
-
-    /// Takes the turn: nobody else writes until [`append`](Store::append) or [`give_back`](Store::give_back) returns. Hands out
-    /// what was written after this record; the answer is the last of all.
+/// A store that several processes write to: turns, and the changes that others have made. [`append`](Store::append) is called in
+/// a turn and ends it. A process that has lost its turn is fenced: `append` writes nothing.
+pub trait SharedStore: Store {
+    /// Takes the turn: no other process writes until [`append`](Store::append) or [`give_back`](SharedStore::give_back) returns.
+    /// Hands out the records that were written after this one, and returns the last of all.
     ///
     /// # Errors
-    /// [`StoreError`]: then the turn is nobody's.
-    fn take_turn(&self, after: &Receipt, each: &mut Each<'_>) -> Result<Receipt, StoreError> {
-        let _ = each;
-        Ok(*after)
-    }
+    /// [`StoreError`]: then the turn was not taken.
+    fn take_turn(&self, after: &Receipt, each: &mut Each<'_>) -> Result<Receipt, StoreError>;
 
     /// Ends a turn in which nothing is written.
-    fn give_back(&self) {}
+    fn give_back(&self);
 
-    /// The store as it is now: what others write meanwhile is not in it. Nothing if nobody else writes.
+    /// The store as it is now: without the records that are written meanwhile.
     ///
     /// # Errors
     /// [`StoreError::Unreadable`], [`StoreError::Unreachable`].
-    fn frozen(&self) -> Result<Option<Box<dyn Store + '_>>, StoreError> {
-        Ok(None)
-    }
+    fn frozen(&self) -> Result<Box<dyn Store + '_>, StoreError>;
+
+    /// The ways in which a failover or the network could lose durable records.
+    fn hazards(&self) -> &[Hazard];
 }
 
 /// Takes a record's number and its bytes.

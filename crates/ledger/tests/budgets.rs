@@ -6,7 +6,9 @@ use crate::common::{Disk, begun};
 use ledger::{Embedded, Ledger, LedgerReader, WrittenDown};
 use measures::adaptive::{WhitehouseFilter, WhitehouseOdometer};
 use measures::{ApproxDp, Basic, EpsilonDelta, PrivacyMap, PureDp};
-use odometer::journal::{BudgetError, Guarantee, JournalError, MAX_REASON, NewBudget, Record};
+use odometer::journal::{
+    BudgetError, Event, Guarantee, JournalError, MAX_REASON, NewBudget, Record,
+};
 use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, Session};
 
 type Pure = Session<Records<i64>, Basic<PureDp>>;
@@ -46,7 +48,11 @@ fn changes(disk: &Disk) -> Vec<NewBudget> {
     let mut changes = Vec::new();
     reader
         .entries(0, |entry| {
-            if let WrittenDown::Event(Record::Budget(new)) = entry.written {
+            if let WrittenDown::Event(Record {
+                event: Event::Budget(new),
+                ..
+            }) = entry.written
+            {
                 changes.push(new);
             }
             ControlFlow::Continue(())
@@ -165,7 +171,7 @@ fn a_rule_that_is_only_a_filters_is_lowered_and_never_raised() {
             matches!(refused, Err(JournalError::Damaged(_))),
             "{refused:?}"
         );
-        assert!(state.check(&Record::Budget(made_up)).is_err());
+        assert!(state.check(&Record::from(made_up)).is_err());
     }
     // Its own δ′ does not fit.
     let refused = ledger.change_budget("all", "(0.5, 1e-8)", "less");

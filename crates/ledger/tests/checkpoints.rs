@@ -7,7 +7,7 @@ use crate::common::{Disk, begun};
 use ledger::frame::{Kind, Unchained};
 use ledger::{Embedded, Ledger, LedgerError, LedgerOptions, LedgerReader, Log, anchor};
 use measures::{Basic, PrivacyMap, PureDp};
-use odometer::journal::{JournalError, Place, Receipt, Record, State};
+use odometer::journal::{JournalError, Place, Receipt, State};
 use odometer::{LaunchError, Measurement, Odometer, OpenError, Records, Session};
 
 type Pure = Session<Records<i64>, Basic<PureDp>>;
@@ -58,7 +58,7 @@ fn forged() -> Disk {
     let opening = ledger.state().opening(Place(0)).cloned();
     drop((session, ledger));
     let mut state = State::new();
-    state.apply(&Record::Open(opening.unwrap())).unwrap();
+    state.apply(&opening.unwrap().into()).unwrap();
     append(&disk, &serde_json::to_vec(&state).unwrap());
     disk
 }

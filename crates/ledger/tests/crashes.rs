@@ -57,7 +57,7 @@ fn work(order: Order, fault: Fault) -> Disk {
 fn stage(log: &Log, seq: u64) -> ledger::Ticket {
     let kind = match seq % 7 {
         6 => Kind::Checkpoint,
-        _ => Kind::Event,
+        _ => Kind::Note,
     };
     let key = format!("request {seq}");
     let key = if seq.is_multiple_of(2) {

@@ -15,12 +15,12 @@ const LAUNCHES: u64 = 6;
 fn work(disk: &Disk, log: &Log) -> Option<CommitError> {
     for number in 1..=LAUNCHES {
         let key = number.to_le_bytes();
-        let draft = Unchained::new(Kind::Event, &key, &[7; 300]).unwrap();
+        let draft = Unchained::new(Kind::Note, &key, &[7; 300]).unwrap();
         let outcome = log.stage(draft).and_then(|ticket| log.wait(&ticket));
         match outcome {
             Ok(receipt) => disk.ran(receipt.seq),
             Err(error) => {
-                let after = Unchained::new(Kind::Event, &[], &[]).unwrap();
+                let after = Unchained::new(Kind::Note, &[], &[]).unwrap();
                 let stopped = log.stage(after).unwrap_err();
                 assert!(matches!(stopped, CommitError::Stopped { .. }), "{stopped}");
                 return Some(error);

@@ -7,17 +7,18 @@ use std::{
         mpsc,
     },
     thread,
+    time::{Duration, Instant},
 };
 
 use crate::common::{Disk, begun, bodies, head, memory::Memory};
 use ledger::{
     Cause, CommitError, Log, StoreError,
-    frame::{Kind, MAX_BODY, MAX_KEY, TooLong, Unchained},
+    frame::{FrameError, Kind, MAX_BODY, MAX_KEY, Unchained},
 };
 
 fn record(number: u64) -> Unchained {
     let body = number.to_le_bytes();
-    Unchained::new(Kind::Event, &[], &body).unwrap()
+    Unchained::new(Kind::Note, &[], &body).unwrap()
 }
 
 fn fine(_: usize, _: usize) -> Result<(), StoreError> {
@@ -182,10 +183,84 @@ fn closing_writes_what_is_staged_and_takes_no_more() {
 #[test]
 fn what_is_too_long_is_refused_before_it_is_staged() {
     let long = vec![0; MAX_BODY + 1];
-    let refused = Unchained::new(Kind::Event, &[], &long).unwrap_err();
+    let refused = Unchained::new(Kind::Note, &[], &long).unwrap_err();
     let body = long.len();
-    assert_eq!(refused, TooLong { key: 0, body });
-    assert!(Unchained::new(Kind::Event, &[0; MAX_KEY + 1], &[]).is_err());
-    assert!(Unchained::new(Kind::Event, &[0; MAX_KEY], &long[1..]).is_ok());
+    assert_eq!(refused, FrameError::TooLong { key: 0, body });
+    assert!(Unchained::new(Kind::Note, &[0; MAX_KEY + 1], &[]).is_err());
+    assert!(Unchained::new(Kind::Note, &[0; MAX_KEY], &long[1..]).is_ok());
     assert!(Unchained::new(Kind::Checkpoint, &[], &long).is_ok());
+}
+
+/// A thread with a time limit gives up while another one writes, and may wait again.
+#[test]
+fn a_wait_with_a_limit_ends() {
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let begun = Arc::new(AtomicUsize::new(0));
+    let seen = begun.clone();
+    let log = Memory::log(move |batch, _| {
+        seen.fetch_add(1, Ordering::SeqCst);
+        if batch == 1 {
+            wait.lock().unwrap().recv().unwrap();
+        }
+        Ok(())
+    });
+    let first = log.stage(record(0)).unwrap();
+    assert_eq!(log.wait_for(&first, Duration::ZERO), None, "it only looks");
+    thread::scope(|scope| {
+        let leader = scope.spawn(|| log.wait(&first));
+        while begun.load(Ordering::SeqCst) == 0 {
+            thread::yield_now();
+        }
+        let tickets: Vec<_> = (1..=10)
+            .map(|number| log.stage(record(number)).unwrap())
+            .collect();
+        for ticket in &tickets {
+            let before = Instant::now();
+            let limit = Duration::from_millis(5);
+            assert_eq!(log.wait_for(ticket, limit), None);
+            assert!(before.elapsed() >= limit);
+        }
+        let (log, newest) = (&log, tickets[9].clone());
+        let patient = scope.spawn(move || log.wait_for(&newest, Duration::from_secs(600)));
+        go.send(()).unwrap();
+        leader.join().unwrap().unwrap();
+        assert_eq!(patient.join().unwrap(), Some(Ok(tickets[9].receipt())));
+        // It leads by itself where no other thread does.
+        let last = log.stage(record(11)).unwrap();
+        let alone = log.wait_for(&last, Duration::from_secs(600));
+        assert_eq!(alone, Some(Ok(last.receipt())));
+    });
+}
+
+/// Threads that give up all the while, and threads that wait: none of them sleeps for ever, and nothing is lost.
+#[test]
+fn threads_that_give_up_leave_nobody_behind() {
+    let log = Memory::log(|_, _| {
+        thread::sleep(Duration::from_micros(100));
+        Ok(())
+    });
+    let gave_up = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for thread in 0..8_u64 {
+            let (log, gave_up) = (&log, &gave_up);
+            scope.spawn(move || {
+                for launch in 0..200 {
+                    let ticket = log.stage(record(thread * 1000 + launch)).unwrap();
+                    if thread % 2 == 0 {
+                        log.wait(&ticket).unwrap();
+                        continue;
+                    }
+                    let limit = Duration::from_micros(launch % 150);
+                    match log.wait_for(&ticket, limit) {
+                        Some(outcome) => drop(outcome.unwrap()),
+                        None => drop(gave_up.fetch_add(1, Ordering::Relaxed)),
+                    }
+                }
+            });
+        }
+    });
+    assert!(gave_up.load(Ordering::Relaxed) > 0);
+    log.flush().unwrap();
+    assert_eq!(log.head().seq, 1600);
 }

@@ -10,6 +10,7 @@ mod chain;
 mod checkpoints;
 mod crashes;
 mod failing;
+mod golden;
 mod killed;
 mod log;
 mod parts;
@@ -23,6 +24,8 @@ mod postgres_cut;
 mod postgres_failover;
 #[cfg(unix)]
 mod postgres_processes;
+#[cfg(unix)]
+mod postgres_records;
 #[cfg(unix)]
 mod postgres_restart;
 #[cfg(unix)]

@@ -14,7 +14,7 @@ use std::{
 
 use crate::server::{Server, server};
 use ledger::{
-    Ledger, LedgerError, Postgres, Store, StoreError,
+    Ledger, LedgerError, Postgres, SharedStore, Store, StoreError,
     frame::{Frame, Kind, Unchained},
 };
 use odometry::odometer::journal::{JournalError, Receipt};
@@ -286,7 +286,7 @@ fn a_writer_that_lost_its_turn_is_fenced() {
 }
 
 fn next(head: &Receipt) -> Frame {
-    let draft = Unchained::new(Kind::Event, &[], b"a record").unwrap();
+    let draft = Unchained::new(Kind::Note, &[], b"a record").unwrap();
     ledger::chain::Walk::after(head).seal(draft)
 }
 
@@ -313,7 +313,7 @@ fn a_turn_that_the_server_has_ended_is_lost_or_taken_again() {
     server.psql("ledger", end);
     two.take_turn(&second, nothing).unwrap();
     two.append(&[next(&second)]).unwrap();
-    let draft = Unchained::new(Kind::Event, &[], b"another record").unwrap();
+    let draft = Unchained::new(Kind::Note, &[], b"another record").unwrap();
     let late = ledger::chain::Walk::after(&second).seal(draft);
     assert!(matches!(
         one.append(std::slice::from_ref(&late)),

@@ -14,7 +14,7 @@ use ledger::{
     Hazard, Ledger, LedgerError, LedgerOptions, LedgerReader, Postgres, WrittenDown,
     anchor::AnchorError,
 };
-use odometry::odometer::journal::{Receipt, Record};
+use odometry::odometer::journal::{Event, Receipt};
 use odometry::odometer::{LaunchError, OpenError};
 use odometry::prelude::*;
 
@@ -71,7 +71,9 @@ fn charged(address: &str) -> Vec<(Option<String>, Receipt)> {
     reader.verify().unwrap();
     let mut charged = Vec::new();
     let each = |entry: ledger::LedgerEntry| {
-        if let WrittenDown::Event(Record::Charge(charge)) = entry.written {
+        if let WrittenDown::Event(record) = entry.written
+            && let Event::Charge(charge) = record.event
+        {
             charged.push((charge.key, entry.receipt));
         }
         ControlFlow::Continue(())

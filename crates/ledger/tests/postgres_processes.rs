@@ -16,7 +16,7 @@ use std::{
 
 use crate::server::{Server, server};
 use ledger::{Ledger, LedgerReader, WrittenDown};
-use odometry::odometer::journal::Record;
+use odometry::odometer::journal::Event;
 use odometry::odometer::{LaunchError, OpenError};
 use odometry::prelude::*;
 
@@ -170,7 +170,9 @@ fn check(server: &Server, ran: &[String]) -> Result<(), String> {
     reader.verify().map_err(|error| error.to_string())?;
     reader
         .entries(0, |entry| {
-            if let WrittenDown::Event(Record::Charge(charge)) = entry.written {
+            if let WrittenDown::Event(record) = entry.written
+                && let Event::Charge(charge) = record.event
+            {
                 *charged.entry(charge.key.unwrap()).or_default() += 1;
             }
             ControlFlow::Continue(())

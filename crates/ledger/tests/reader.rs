@@ -4,10 +4,12 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use ledger::{Ledger, LedgerError, LedgerReader, OpenStoreError, Store, Untouched, WrittenDown};
+use ledger::{
+    Ledger, LedgerEntry, LedgerError, LedgerReader, OpenStoreError, Store, Untouched, WrittenDown,
+};
 use measures::convert::PureToApprox;
 use measures::{Adaptive, ApproxDp, Basic, FilterRule, PrivacyMap, PureDp};
-use odometer::journal::{Place, Record, Segment, State};
+use odometer::journal::{Event, Place, Segment, State};
 use odometer::{Measurement, Odometer, Records};
 
 fn fresh(name: &str) -> PathBuf {
@@ -99,15 +101,19 @@ fn the_file_is_as_it_was_also_after_a_crash() {
         });
         read.unwrap();
     }
-    let kinds: Vec<&WrittenDown> = entries.iter().map(|entry| &entry.written).collect();
+    let event = |entry: &LedgerEntry| match &entry.written {
+        WrittenDown::Event(record) => Some(record.event.clone()),
+        _ => None,
+    };
+    let kinds: Vec<Option<Event>> = entries.iter().map(event).collect();
     assert!(
         matches!(
             kinds.as_slice(),
             [
-                WrittenDown::Begin,
-                WrittenDown::Event(Record::Open(_)),
-                WrittenDown::Event(Record::Charge(_)),
-                WrittenDown::Event(Record::Charge(_)),
+                None,
+                Some(Event::Open(_)),
+                Some(Event::Charge(_)),
+                Some(Event::Charge(_)),
             ]
         ),
         "{kinds:?}"

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::common::*;
 use measures::{ApproxZcdp, Basic, PrivacyMap, PureDp};
 use odometer_model::journal::{
-    Books, Draft, Journal, JournalError, Memory, OpenedPlace, Opening, Past, Place, Record, Written,
+    Books, Draft, Event, Journal, JournalError, Memory, OpenedPlace, Opening, Past, Place, Record,
+    Written,
 };
 use odometer_model::{LaunchError, Measurement, Odometer};
 use shuttle::sync::{Condvar, Mutex};
@@ -85,8 +86,8 @@ impl Disk {
     fn has(&self, name: &str) -> bool {
         let written = self.0.queue.lock().unwrap().written;
         let records = self.0.memory.records().into_iter();
-        let charges = records.filter_map(|record| match record {
-            Record::Charge(charge) => Some(charge),
+        let charges = records.filter_map(|record| match record.event {
+            Event::Charge(charge) => Some(charge),
             _ => None,
         });
         charges

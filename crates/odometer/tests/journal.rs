@@ -3,13 +3,13 @@
 use measures::{Form, Name};
 use odometer::Description;
 use odometer::journal::{
-    AccountTerms, Guarantee, Journal, JournalError, Key, MAX_PLACE_DEPTH, Memory, NewBudget,
-    OpenedPlace, Opening, Past, Path, Place, Posted, Posting, Record, Relation, Segment,
-    Settlement, State, Terms,
+    AccountTerms, ChargeRecord, Guarantee, Halt, Journal, JournalError, Key, MAX_PLACE_DEPTH,
+    Memory, NewBudget, OpenedPlace, Opening, Past, Path, Place, Posted, Posting, Record, Relation,
+    Segment, State, Terms,
 };
 use queryable::Attested;
 
-fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
+pub fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
     Opening {
         parent,
         segment: Segment::name(name),
@@ -31,7 +31,7 @@ fn account(parent: Option<Place>, name: &str, budget: &str) -> Opening {
     }
 }
 
-fn launch(key: Option<&str>, name: &'static str, accounts: &[Place]) -> Record {
+pub fn launch(key: Option<&str>, name: &'static str, accounts: &[Place]) -> Record {
     let posting = |account: &Place| Posting {
         account: *account,
         price: Posted::Direct {
@@ -39,7 +39,7 @@ fn launch(key: Option<&str>, name: &'static str, accounts: &[Place]) -> Record {
             losses: vec!["0.1".into()],
         },
     };
-    Record::Charge(Settlement {
+    Record::from(ChargeRecord {
         description: Description {
             name: name.into(),
             parameters: Vec::new(),
@@ -55,7 +55,7 @@ fn open(journal: &Memory, opening: &Opening) -> Result<(Place, Past), JournalErr
     Ok((place, past))
 }
 
-fn write(journal: &Memory, record: Record) -> Result<(), JournalError> {
+pub fn write(journal: &Memory, record: Record) -> Result<(), JournalError> {
     let mut draft = journal.draft(record)?;
     draft.stage()?;
     draft.wait().map(drop)
@@ -139,15 +139,18 @@ fn a_state_serializes() {
 fn records_that_do_not_fit_change_nothing() {
     let mut state = State::new();
     state
-        .apply(&Record::Open(account(None, "all", "1")))
+        .apply(&Record::from(account(None, "all", "1")))
         .unwrap();
     let before = serde_json::to_string(&state).unwrap();
     let wrong = [
         launch(None, "query", &[]),
         launch(None, "query", &[Place(0), Place(7)]),
-        Record::Open(account(None, "all", "1")),
-        Record::Open(account(Some(Place(9)), "all", "1")),
-        Record::Halt { account: Place(1) },
+        Record::from(account(None, "all", "1")),
+        Record::from(account(Some(Place(9)), "all", "1")),
+        Record::from(Halt {
+            account: Place(1),
+            reason: None,
+        }),
     ];
     for record in wrong {
         assert!(state.apply(&record).is_err(), "{record:?}");
@@ -182,10 +185,10 @@ fn long_terms_are_shown_where_they_differ() {
 fn what_does_not_fit_is_not_repeated() {
     let long = "9x".repeat(100_000);
     let mut state = State::new();
-    let opening = Record::Open(account(None, &long, &long));
+    let opening = Record::from(account(None, &long, &long));
     state.apply(&opening).unwrap();
     let budget = |old: &str, new: &str| {
-        Record::Budget(NewBudget {
+        Record::from(NewBudget {
             account: Place(0),
             old: old.into(),
             new: new.into(),
@@ -198,7 +201,7 @@ fn what_does_not_fit_is_not_repeated() {
         assert!(why.len() < 200, "{why}");
     }
     let mut state = State::new();
-    let opening = Record::Open(account(None, "all", "1"));
+    let opening = Record::from(account(None, "all", "1"));
     state.apply(&opening).unwrap();
     let why = state.apply(&budget("1", &long)).unwrap_err().to_string();
     assert!(why.starts_with("`9x9x") && why.len() < 200, "{why}");
@@ -278,7 +281,7 @@ fn places_are_neither_endlessly_many_nor_endlessly_deep() {
         if let Terms::Account(terms) = &mut opening.terms {
             terms.quota = quota;
         }
-        Record::Open(opening)
+        Record::from(opening)
     };
     let mut place = state.apply(&below(None, "deep", u32::MAX)).unwrap();
     for depth in 1..MAX_PLACE_DEPTH {

@@ -15,6 +15,7 @@ mod distances;
 mod durable;
 mod extremes;
 mod failure;
+mod fields;
 mod fuses;
 mod golden;
 mod halting;

@@ -3,7 +3,7 @@
 
 use measures::convert::PureToApprox;
 use measures::{ApproxDp, Basic, PrivacyMap, PureDp};
-use odometer::journal::{Books, Memory, Record};
+use odometer::journal::{Books, Event, Memory};
 use odometer::{
     LaunchError, Listed, Measurement, Odometer, Partition, Records, Session, Transformation,
 };
@@ -151,7 +151,7 @@ proptest! {
             let again = Books::new(again);
             let tree = Tree::open(Some(&again));
             prop_assert_eq!(tree.told(), told);
-            let halted = records[..written].iter().any(|record| matches!(record, Record::Halt { .. }));
+            let halted = records[..written].iter().any(|record| matches!(record.event, Event::Halt(_)));
             let refused = tree.sessions[3].launch(&queries()[3]);
             let halts = matches!(refused, Err(LaunchError::Halted { .. }));
             prop_assert!(halts <= halted);

@@ -7,7 +7,7 @@ use std::thread;
 
 use measures::fixed::OptimalPure;
 use measures::{ApproxDp, Basic, PrivacyMap, PureDp, times};
-use odometer::journal::{Books, JournalError, Memory, Posted, Record, Terms};
+use odometer::journal::{Books, Event, JournalError, Memory, Posted, Record, Terms};
 use odometer::{
     ComposedBy, Composition, Compositor, Filter, LaunchError, Measurement, Odometer, Records,
     Session, Transformation,
@@ -63,8 +63,8 @@ fn left(composition: &Slots) -> Vec<String> {
 
 /// The slots that are written down, in order.
 fn slots(journal: &Memory) -> Vec<u32> {
-    let slot = |record: &Record| match record {
-        Record::Charge(charge) => match charge.postings.first()?.price {
+    let slot = |record: &Record| match &record.event {
+        Event::Charge(charge) => match charge.postings.first()?.price {
             Posted::Slot { slot } => Some(slot),
             _ => None,
         },
@@ -327,8 +327,8 @@ fn a_pipelines_filter_is_resumed_on_the_data_after() {
         after.launch(&query("0.01")),
         Err(LaunchError::Refused(_))
     ));
-    let opened = |record: &Record| match record {
-        Record::Open(opening) => matches!(opening.terms, Terms::Account(_)),
+    let opened = |record: &Record| match &record.event {
+        Event::Open(opening) => matches!(opening.terms, Terms::Account(_)),
         _ => false,
     };
     assert_eq!(

@@ -9,7 +9,7 @@ use odometer::journal::Place;
 
 use super::follow;
 use crate::error::CommandError;
-use crate::ledgers::{Event, EventKind, StoreArguments, Tree};
+use crate::ledgers::{Event, StoreArguments, Tree};
 use crate::output::{self, AnswerForm, Lines};
 use crate::text::json_escaped;
 
@@ -76,10 +76,7 @@ impl Charges {
 
 /// What a reader of charges wants to see, as this account sees it.
 fn wanted(mut event: Event, account: Option<Place>) -> Option<Event> {
-    let told = matches!(
-        event.kind,
-        EventKind::Charge | EventKind::Halt | EventKind::Budget
-    );
+    let told = event.kind.is_listed();
     if let Some(account) = account {
         event.loss = event.at(account)?.map(str::to_owned);
     }
@@ -142,14 +139,10 @@ impl<'a> Form<'a> {
                 out,
             )?,
             Form::Table(lines) => {
-                let what = match event.kind {
-                    EventKind::Budget => format!("new budget: {}", event.what),
-                    _ => event.what.clone(),
-                };
                 lines.row(vec![
                     event.receipt.seq.to_string(),
                     event.path.clone(),
-                    what,
+                    event.line(),
                     event.key.clone().unwrap_or_default(),
                     loss,
                 ])?;

@@ -145,7 +145,8 @@ fn in_words(age: Duration) -> String {
 
 /// A server that would lose charges is not even connected to.
 fn server(viewed: &Viewed) -> Finding {
-    let hazards = viewed.ledger.store().hazards();
+    let shared = viewed.ledger.store().shared();
+    let hazards = shared.map_or(&[][..], |shared| shared.hazards());
     let words: Vec<String> = hazards.iter().map(ToString::to_string).collect();
     Finding {
         what: "server",

@@ -186,6 +186,11 @@ fn as_text(
         EventKind::Charge => format!("{path} launched {what}"),
         EventKind::Halt => format!("{path} {what}"),
         EventKind::Budget => format!("{path} got another budget, {what}"),
+        EventKind::ProposedBudget => format!("{path} may get another budget, {what}"),
+        EventKind::DecidedBudget => format!("the budget proposed for {path} was {what}"),
+        EventKind::Note => format!("a note {what}"),
+        EventKind::SecondRun => format!("{path}: {what}"),
+        EventKind::Unknown => what,
     };
     writeln!(out, "Record {seq}: {sentence}")?;
     if let Some(key) = &event.key {

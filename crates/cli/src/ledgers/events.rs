@@ -1,7 +1,10 @@
 //! What happened to accounts, record by record.
 
 use ledger::{LedgerEntry, WrittenDown};
-use odometer::journal::{Guarantee, Place, Posted, Posting, Receipt, Record, State, Terms};
+use odometer::journal::{
+    Event as Recorded, FieldValue, Fields, Guarantee, NewBudget, Place, Posted, Posting, Receipt,
+    Record, State, Terms,
+};
 use serde_json::{Value, json};
 
 /// Something that happened: one record.
@@ -18,6 +21,8 @@ pub(crate) struct Event {
     pub(crate) loss: Option<String>,
     /// All accounts that were charged, with their losses.
     pub(crate) postings: Vec<(Place, String, String)>,
+    /// Its optional fields.
+    pub(crate) fields: Fields,
 }
 
 /// What a record is about.
@@ -28,6 +33,11 @@ pub(crate) enum EventKind {
     Charge,
     Halt,
     Budget,
+    ProposedBudget,
+    DecidedBudget,
+    Note,
+    SecondRun,
+    Unknown,
     Checkpoint,
 }
 
@@ -39,12 +49,39 @@ impl EventKind {
             EventKind::Charge => "charge",
             EventKind::Halt => "halt",
             EventKind::Budget => "budget",
+            EventKind::ProposedBudget => "proposed budget",
+            EventKind::DecidedBudget => "decided budget",
+            EventKind::Note => "note",
+            EventKind::SecondRun => "second run",
+            EventKind::Unknown => "unknown",
             EventKind::Checkpoint => "checkpoint",
         }
     }
 }
 
+impl EventKind {
+    /// Is it in lists of charges? All is but what only sets the ledger up.
+    pub(crate) fn is_listed(self) -> bool {
+        !matches!(
+            self,
+            EventKind::Begin | EventKind::Open | EventKind::Checkpoint
+        )
+    }
+}
+
 impl Event {
+    /// The event in one line of a table.
+    pub(crate) fn line(&self) -> String {
+        let kind = match self.kind {
+            EventKind::Budget => "new budget: ",
+            EventKind::ProposedBudget => "proposed budget: ",
+            EventKind::DecidedBudget => "proposed budget ",
+            EventKind::Note => "note ",
+            _ => "",
+        };
+        format!("{kind}{}", self.what)
+    }
+
     /// What a record says, with the names that places have in this state, which comes after it.
     pub(crate) fn of(entry: &LedgerEntry, state: &State) -> Event {
         let plain = |kind, account: Option<Place>, what: String| Event {
@@ -56,13 +93,19 @@ impl Event {
             key: None,
             loss: None,
             postings: Vec::new(),
+            fields: Fields::default(),
         };
-        match &entry.written {
-            WrittenDown::Event(Record::Open(opening)) => {
+        let record: &Record = match &entry.written {
+            WrittenDown::Event(record) => record,
+            WrittenDown::Checkpoint => return plain(EventKind::Checkpoint, None, String::new()),
+            _ => return plain(EventKind::Begin, None, String::new()),
+        };
+        let event = match &record.event {
+            Recorded::Open(opening) => {
                 let place = state.at(opening.parent, &opening.segment);
                 plain(EventKind::Open, place, terms(&opening.terms))
             }
-            WrittenDown::Event(Record::Charge(charge)) => {
+            Recorded::Charge(charge) => {
                 let postings = charge.postings.iter();
                 let postings: Vec<(Place, String, String)> = postings
                     .map(|posting| {
@@ -70,28 +113,55 @@ impl Event {
                         (posting.account, path, loss(posting, state))
                     })
                     .collect();
-                let leaf = charge.postings.first().map(|posting| posting.account);
+                let what = description(&charge.description);
                 Event {
                     key: charge.key.clone(),
                     loss: postings.first().map(|(_, _, loss)| loss.clone()),
                     postings,
-                    ..plain(EventKind::Charge, leaf, description(&charge.description))
+                    ..plain(EventKind::Charge, charge.account(), what)
                 }
             }
-            WrittenDown::Event(Record::Halt { account }) => {
-                let what = "refused, and halted: it admits nothing any more".into();
-                plain(EventKind::Halt, Some(*account), what)
-            }
-            WrittenDown::Event(Record::Budget(new)) => {
-                let since = match new.guarantee {
-                    Guarantee::Odometer => " (an odometer's guarantee from now on)",
-                    _ => "",
+            Recorded::Halt(halt) => {
+                let what = match &halt.reason {
+                    Some(reason) => format!("halted by the custodian: {reason}"),
+                    None => "refused, and halted: it admits nothing any more".into(),
                 };
-                let what = format!("{} → {}{since}: {}", new.old, new.new, new.reason);
-                plain(EventKind::Budget, Some(new.account), what)
+                plain(EventKind::Halt, Some(halt.account), what)
             }
-            WrittenDown::Checkpoint => plain(EventKind::Checkpoint, None, String::new()),
-            _ => plain(EventKind::Begin, None, String::new()),
+            Recorded::Budget(new) => plain(EventKind::Budget, Some(new.account), change(new)),
+            Recorded::ProposedBudget(new) => {
+                plain(EventKind::ProposedBudget, Some(new.account), change(new))
+            }
+            Recorded::DecidedBudget(decision) => {
+                let word = if decision.approved {
+                    "approved"
+                } else {
+                    "rejected"
+                };
+                let what = format!("{word}: {}", change(&decision.change));
+                plain(
+                    EventKind::DecidedBudget,
+                    Some(decision.change.account),
+                    what,
+                )
+            }
+            Recorded::Note(note) => {
+                let what = format!("on record {}: {}", note.on.seq, note.text);
+                plain(EventKind::Note, None, what)
+            }
+            Recorded::SecondRun(run) => {
+                let what = format!("record {} runs for the second and last time", run.of.seq);
+                plain(EventKind::SecondRun, Some(run.account), what)
+            }
+            Recorded::Unknown(event) => {
+                let what = format!("kind {} of a newer program", event.kind);
+                plain(EventKind::Unknown, None, what)
+            }
+            _ => plain(EventKind::Unknown, None, String::new()),
+        };
+        Event {
+            fields: record.fields.clone(),
+            ..event
         }
     }
 
@@ -114,7 +184,12 @@ impl Event {
         });
         if self.account.is_some() {
             value["account"] = json!(self.path);
+        }
+        if self.account.is_some() || !self.what.is_empty() {
             value["what"] = json!(self.what);
+        }
+        if !self.fields.is_empty() {
+            value["fields"] = fields(&self.fields);
         }
         if self.kind == EventKind::Charge {
             value["loss"] = json!(self.loss);
@@ -123,6 +198,33 @@ impl Event {
         }
         value
     }
+}
+
+/// Optional fields by their names; those of newer programs by their tags.
+fn fields(fields: &Fields) -> Value {
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    let known = fields.named().map(|(name, value)| {
+        let value = match value {
+            FieldValue::Text(text) => text.to_owned(),
+            FieldValue::Bytes(bytes) => hex(bytes),
+        };
+        (name.to_owned(), Value::from(value))
+    });
+    let unknown = fields.unknown.iter();
+    let unknown = unknown.map(|field| (format!("field {}", field.tag), hex(&field.value).into()));
+    known
+        .chain(unknown)
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// A new budget in words.
+fn change(new: &NewBudget) -> String {
+    let since = match new.guarantee {
+        Guarantee::Odometer => " (an odometer's guarantee from now on)",
+        Guarantee::Stands => "",
+    };
+    format!("{} → {}{since}: {}", new.old, new.new, new.reason)
 }
 
 fn description(description: &odometer::Description) -> String {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ledger::frame::Frame;
-use ledger::{Each, Hazard, Store, StoreError};
+use ledger::{Each, SharedStore, Store, StoreError};
 
 /// Shorter ledgers are read before anybody has seen a bar.
 const LONG: u64 = 100_000;
@@ -58,16 +58,8 @@ impl Store for Watched<Box<dyn Store>> {
         read
     }
 
-    fn hazards(&self) -> &[Hazard] {
-        self.store.hazards()
-    }
-
-    fn has_other_writers(&self) -> bool {
-        self.store.has_other_writers()
-    }
-
-    fn frozen(&self) -> Result<Option<Box<dyn Store + '_>>, StoreError> {
-        self.store.frozen()
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        self.store.shared()
     }
 
     fn last(&self) -> Result<Option<(u64, Vec<u8>)>, StoreError> {

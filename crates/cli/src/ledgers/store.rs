@@ -121,7 +121,7 @@ impl Whereabouts {
 impl Viewed {
     /// Is it on a server, so that others write to it while it is looked at?
     pub(crate) fn is_live(&self) -> bool {
-        self.ledger.store().has_other_writers()
+        self.ledger.store().shared().is_some()
     }
 
     /// What everything amounts to, from the last checkpoint on, and the last record.

@@ -1,19 +1,19 @@
 //! The journal that a ledger is: what sessions call.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use odometer::journal::{
-    Draft, Invalid, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
-    Sitting, Tell, Written,
+    Draft, Event, Invalid, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt,
+    Record, Sitting, Tell, Waited, Written,
 };
 
 use crate::{
     codec,
-    frame::{Frame, Kind, Unchained},
-    log::Ticket,
+    frame::{Frame, Unchained},
     opened::{Book, Inner},
     store::StoreError,
     sync::lock,
+    ticket::{CommitError, Ticket},
 };
 
 mod news;
@@ -37,7 +37,7 @@ impl Journal for Writer {
     }
 
     fn open(&self, opening: &Opening) -> Result<OpenedPlace, JournalError> {
-        let record = Record::Open(opening.clone());
+        let record = Record::from(opening.clone());
         let draft = unchained(&record, None)?;
         let inner = &self.0;
         // Looked for and staged as one step: two openers get the same place.
@@ -69,8 +69,9 @@ impl Journal for Writer {
     }
 
     fn draft(&self, record: Record) -> Result<Box<dyn Draft>, JournalError> {
-        let keyed = codec::key(&record).map(|(_, key)| key);
+        let keyed = codec::key(&record.event).map(|(_, key)| key);
         let draft = unchained(&record, keyed.as_deref())?;
+        self.0.check_reference(&record.event)?;
         let drafted = Drafted {
             inner: self.0.clone(),
             draft: Some(draft),
@@ -99,8 +100,10 @@ impl Sitting for Seat {
 }
 
 fn unchained(record: &Record, key: Option<&[u8]>) -> Result<Unchained, JournalError> {
-    let body = |bytes: &mut Vec<u8>| codec::body(record, bytes);
-    let draft = Unchained::written(Kind::Event, key.unwrap_or_default(), body);
+    let body = |bytes: &mut Vec<u8>| codec::body(&record.event, bytes);
+    let kind = codec::kind(&record.event);
+    let draft = kind
+        .and_then(|kind| Unchained::written(kind, key.unwrap_or_default(), &record.fields, body));
     draft.map_err(|reason| JournalError::Full { reason })
 }
 
@@ -121,6 +124,13 @@ impl Inner {
         Ok((ticket, opened))
     }
 
+    /// An event refers to a record that is durable, as it says.
+    fn check_reference(&self, event: &Event) -> Result<(), JournalError> {
+        let next = self.log.head().seq.saturating_add(1);
+        let checked = codec::check_reference(self.log.store(), next, event).map_err(unreadable)?;
+        checked.map_err(JournalError::Unsupported)
+    }
+
     /// The record with this number.
     fn read(&self, seq: u64) -> Result<(Receipt, Record), JournalError> {
         let mut found = Err("it is missing".to_owned());
@@ -128,7 +138,7 @@ impl Inner {
             if at == seq {
                 found = Frame::parse(bytes)
                     .map_err(|flaw| flaw.to_string())
-                    .and_then(|frame| Ok((frame.receipt(), codec::record(frame.body())?)));
+                    .and_then(|frame| Ok((frame.receipt(), codec::record(&frame)?)));
             }
             ControlFlow::Break(())
         });
@@ -187,9 +197,26 @@ impl Drafted {
         }
     }
 
+    fn staged(&self) -> Result<(&Ticket, Option<Place>), JournalError> {
+        let never = || JournalError::Damaged("a draft was not staged".into());
+        let (ticket, opened) = self.staged.as_ref().ok_or_else(never)?;
+        Ok((ticket, *opened))
+    }
+
+    /// The outcome of a wait.
+    fn written(
+        &self,
+        outcome: Result<Receipt, CommitError>,
+        opened: Option<Place>,
+    ) -> Result<Written, JournalError> {
+        let receipt = outcome?;
+        self.inner.anchor_if_due();
+        Ok(Written { receipt, opened })
+    }
+
     /// Is the place that a launch opens new?
     fn free(&self, book: &Book) -> Result<(), JournalError> {
-        if let Record::Charge(charge) = &*self.record
+        if let Event::Charge(charge) = &self.record.event
             && let Some(opening) = &charge.opens
             && let Some(place) = book.state.at(opening.parent, &opening.segment)
         {
@@ -201,7 +228,8 @@ impl Drafted {
 
     /// Somebody has the key: the same launch, or another.
     fn taken(&self, receipt: Receipt, record: &Record) -> JournalError {
-        let key = codec::key(&self.record).map_or_else(String::new, |(key, _)| key.to_owned());
+        let key =
+            codec::key(&self.record.event).map_or_else(String::new, |(key, _)| key.to_owned());
         match record.is_same_launch(&self.record) {
             true => JournalError::AlreadyCharged { key, receipt },
             false => JournalError::OtherLaunch {
@@ -233,14 +261,19 @@ impl Draft for Drafted {
     }
 
     fn wait(self: Box<Self>) -> Result<Written, JournalError> {
-        let never = || JournalError::Damaged("a draft was not staged".into());
-        let (ticket, opened) = self.staged.as_ref().ok_or_else(never)?;
-        let receipt = self.inner.log.wait(ticket)?;
-        self.inner.anchor_if_due();
-        Ok(Written {
-            receipt,
-            opened: *opened,
-        })
+        let (ticket, opened) = self.staged()?;
+        self.written(self.inner.log.wait(ticket), opened)
+    }
+
+    fn wait_for(self: Box<Self>, limit: Duration) -> Waited {
+        let (outcome, opened) = match self.staged() {
+            Ok((ticket, opened)) => (self.inner.log.wait_for(ticket, limit), opened),
+            Err(error) => return Waited::Known(Err(error)),
+        };
+        match outcome {
+            Some(outcome) => Waited::Known(self.written(outcome, opened)),
+            None => Waited::Unknown(self),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Inner, damaged};
 use crate::{
     chain::Walk,
     codec,
-    frame::{Frame, Kind},
+    frame::Kind,
     store::{Cause, StoreError},
     sync::lock,
 };
@@ -24,7 +24,10 @@ impl Inner {
             return Err(JournalError::Damaged("it has no records".into()));
         };
         let (mut news, mut wrong) = (Vec::new(), None);
-        let taken = self.log.store().take_turn(&before, &mut |at, bytes| {
+        let Some(shared) = self.log.store().shared() else {
+            return Ok(());
+        };
+        let taken = shared.take_turn(&before, &mut |at, bytes| {
             let heard = self.hear(&mut walk, at, bytes).and_then(|record| {
                 news.extend(record);
                 if news.len() < SOME {
@@ -69,7 +72,7 @@ impl Inner {
     /// What is in memory is not what was written: nothing more may be charged on its grounds.
     fn give_up(&self, error: JournalError) -> JournalError {
         self.log.stop(Cause::System(error.to_string()));
-        self.log.store().give_back();
+        self.log.give_back();
         error
     }
 
@@ -77,7 +80,12 @@ impl Inner {
         let broken = |why: String| JournalError::Damaged(format!("record {at}: {why}"));
         let frame = walk
             .step(at, bytes)
-            .map_err(|damage| broken(damage.to_string()))?;
+            .map_err(|damage| match damage.flaw.is_newer() {
+                true => JournalError::Newer {
+                    reason: damage.to_string(),
+                },
+                false => broken(damage.to_string()),
+            })?;
         let mut book = lock(&self.book);
         match frame.kind() {
             Kind::Checkpoint => {
@@ -89,7 +97,10 @@ impl Inner {
                 Ok(None)
             }
             _ => {
-                let record = event(&frame).map_err(broken)?;
+                let record = codec::record(&frame).map_err(broken)?;
+                let store = self.log.store();
+                let reference = codec::check_reference(store, at, &record.event);
+                reference.map_err(super::unreadable)?.map_err(broken)?;
                 book.state.apply(&record).map_err(damaged)?;
                 book.since += 1;
                 if let Some(key) = frame.key() {
@@ -99,8 +110,4 @@ impl Inner {
             }
         }
     }
-}
-
-fn event(frame: &Frame<&[u8]>) -> Result<Record, String> {
-    codec::record(frame.body())
 }

@@ -8,6 +8,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     thread,
+    time::Duration,
 };
 
 use common::{
@@ -16,13 +17,14 @@ use common::{
     records::{account, launch, write},
 };
 use odometer::journal::{
-    Draft, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
+    Draft, Halt, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record, Waited,
 };
 
 use super::Writer;
 use crate::{
     Cause, Each, Ledger, LedgerError, OpenStoreError, Store as _, StoreError,
-    frame::{Frame, MAX_BODY},
+    chain::Walk,
+    frame::{Frame, Kind, MAX_BODY, Unchained},
 };
 
 /// A ledger, and its journal without books.
@@ -101,7 +103,11 @@ fn reopening_is_replay() {
             write(&ledger, launch(None, "query", &[team, root])).unwrap();
         }
         write(&ledger, launch(None, "other", &[root])).unwrap();
-        write(&ledger, Record::Halt { account: team }).unwrap();
+        let halt = Halt {
+            account: team,
+            reason: None,
+        };
+        write(&ledger, halt.into()).unwrap();
         assert_eq!(ledger.head().seq, 7);
     }
     let ledger = at(&path);
@@ -115,6 +121,29 @@ fn reopening_is_replay() {
     assert_eq!(ledger.verify().unwrap(), ledger.head());
     let other = ledger.opened(&account(None, "all", "2")).unwrap_err();
     assert!(other.to_string().contains("the budget 1"), "{other}");
+}
+
+/// A draft whose limit has passed comes back, and may be waited for again.
+#[test]
+fn a_draft_is_waited_for_with_a_limit() {
+    let ledger = on(&Disk::default());
+    let (root, _) = ledger.opened(&account(None, "all", "1")).unwrap();
+    let mut draft = ledger.draft(launch(None, "query", &[root])).unwrap();
+    draft.stage().unwrap();
+    let Waited::Unknown(draft) = draft.wait_for(Duration::ZERO) else {
+        panic!("it only looks");
+    };
+    assert_eq!(ledger.head().seq, 1, "nobody has written it yet");
+    let Waited::Known(written) = draft.wait_for(Duration::from_secs(600)) else {
+        panic!("it has time enough");
+    };
+    assert_eq!(written.unwrap().receipt, ledger.head());
+    assert_eq!(counts(&ledger, root), [1]);
+    let never = ledger.draft(launch(None, "query", &[root])).unwrap();
+    let Waited::Known(never) = never.wait_for(Duration::ZERO) else {
+        panic!("it was not staged");
+    };
+    assert!(matches!(never, Err(JournalError::Damaged(_))));
 }
 
 #[test]
@@ -359,6 +388,8 @@ fn a_flipped_or_truncated_file_is_noticed_or_means_the_same() {
 struct Shared<S> {
     store: S,
     next: std::sync::Arc<std::sync::Mutex<Option<StoreError>>>,
+    /// A record of another process, for the next turn.
+    foreign: Option<Vec<u8>>,
 }
 
 impl<S: crate::Store> crate::Store for Shared<S> {
@@ -386,12 +417,27 @@ impl<S: crate::Store> crate::Store for Shared<S> {
         self.store.indexed()
     }
 
-    fn has_other_writers(&self) -> bool {
-        true
+    fn shared(&self) -> Option<&dyn crate::SharedStore> {
+        Some(self)
+    }
+}
+
+impl<S: crate::Store> crate::SharedStore for Shared<S> {
+    fn take_turn(&self, after: &Receipt, each: &mut Each<'_>) -> Result<Receipt, StoreError> {
+        if let Some(foreign) = &self.foreign {
+            let _ = each(after.seq + 1, foreign);
+        }
+        self.next.lock().unwrap().take().map_or(Ok(*after), Err)
     }
 
-    fn take_turn(&self, after: &Receipt, _: &mut Each<'_>) -> Result<Receipt, StoreError> {
-        self.next.lock().unwrap().take().map_or(Ok(*after), Err)
+    fn give_back(&self) {}
+
+    fn frozen(&self) -> Result<Box<dyn crate::Store + '_>, StoreError> {
+        Err(StoreError::Unreachable(Cause::System("no view".into())))
+    }
+
+    fn hazards(&self) -> &[crate::Hazard] {
+        &[]
     }
 }
 
@@ -404,6 +450,7 @@ fn a_turn_that_fails_passes_and_damage_does_not() {
     let shared = Shared {
         store,
         next: std::sync::Arc::clone(&next),
+        foreign: None,
     };
     let ledger = Ledger::on(Box::new(shared), None).unwrap();
     let writer = Writer(ledger.inner());
@@ -421,4 +468,32 @@ fn a_turn_that_fails_passes_and_damage_does_not() {
     let damaged = enter(Some(StoreError::Unreadable(gone())));
     assert!(matches!(damaged, Err(JournalError::Damaged(_))));
     assert!(matches!(enter(None), Err(JournalError::Closed { .. })));
+}
+
+/// A newer program writes to the same ledger: this one stops, with an error that names the reason and the remedy.
+#[test]
+fn a_newer_record_of_another_process_stops_this_one() {
+    let (store, head) = Memory::begun(|_, _| Ok(()));
+    let note = Unchained::new(Kind::Other(0x40), &[], b"newer").unwrap();
+    let mut foreign = Walk::after(&head).seal(note).bytes().to_vec();
+    foreign[0] = 5;
+    let shared = Shared {
+        store,
+        next: std::sync::Arc::default(),
+        foreign: Some(foreign),
+    };
+    let ledger = Ledger::on(Box::new(shared), None).unwrap();
+    let refused = ledger.refresh().unwrap_err();
+    assert!(
+        matches!(refused, LedgerError::Journal(JournalError::Newer { .. })),
+        "{refused}"
+    );
+    let words = "record 1 cannot be read: it has version 5 of the format, and this program reads up to 4: use a newer program. \
+                 Nothing was charged, and nothing ran";
+    assert_eq!(refused.to_string(), words);
+    let closed = ledger.refresh().unwrap_err();
+    assert!(
+        matches!(closed, LedgerError::Journal(JournalError::Closed { .. })),
+        "{closed}"
+    );
 }

@@ -38,7 +38,7 @@ use crate::{
     frame::{Frame, Kind, Unchained},
     opened::Ledger,
     reader::LedgerReader,
-    store::{Cause, Each, Hazard, Store, StoreError},
+    store::{Cause, Each, Hazard, SharedStore, Store, StoreError},
     sync::{Mutex, lock},
 };
 
@@ -271,13 +271,15 @@ impl Store for Postgres {
         self.until(i64::MAX).indexed()
     }
 
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        Some(self)
+    }
+}
+
+impl SharedStore for Postgres {
     /// As of when it was connected.
     fn hazards(&self) -> &[Hazard] {
         &self.hazards
-    }
-
-    fn has_other_writers(&self) -> bool {
-        true
     }
 
     fn take_turn(&self, after: &Receipt, each: &mut Each<'_>) -> Result<Receipt, StoreError> {
@@ -302,10 +304,10 @@ impl Store for Postgres {
         }
     }
 
-    fn frozen(&self) -> Result<Option<Box<dyn Store + '_>>, StoreError> {
+    fn frozen(&self) -> Result<Box<dyn Store + '_>, StoreError> {
         let query = "SELECT max(seq) FROM odometry.records WHERE seq <= $1";
         let last = self.count(query, i64::MAX)?;
-        Ok(Some(Box::new(self.until(last.map_or(-1, number)))))
+        Ok(Box::new(self.until(last.map_or(-1, number))))
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use ledger::{Embedded, Store as _, chain, frame::Frame};
-use odometer::journal::Receipt;
+use odometer::journal::{Fields, Receipt, UnknownField};
 use redb::StorageBackend;
 
 /// What was asked of the disk.
@@ -242,4 +242,26 @@ pub fn begun(disk: &Disk) -> Embedded {
         store.begin().unwrap();
     }
     store
+}
+
+/// Every optional field, and one of a newer program.
+pub fn fields() -> Fields {
+    Fields {
+        time: Some("2026-11-19T08:30:00.5Z".into()),
+        actor: Some("survey service, node 3".into()),
+        note: Some("asked for by the board".into()),
+        purpose: Some("the yearly survey".into()),
+        contact: Some("privacy office, room 12".into()),
+        voucher: Some("the statistics team".into()),
+        attached_file: Some([1; 32]),
+        plan: Some("scan visits\ncount".into()),
+        unit: Some("one person, up to 4 rows".into()),
+        data_snapshot: Some("visits of 2026-11-01".into()),
+        fingerprint: Some([2; 32]),
+        partition_price: None,
+        unknown: vec![UnknownField {
+            tag: 77,
+            value: vec![0, 1, 255],
+        }],
+    }
 }

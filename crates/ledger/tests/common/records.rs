@@ -3,8 +3,8 @@
 use measures::{Form, Name};
 use odometer::Description;
 use odometer::journal::{
-    AccountTerms, Journal, JournalError, Opening, Place, Posted, Posting, Record, Relation,
-    Segment, Settlement, Terms, Written,
+    AccountTerms, ChargeRecord, Journal, JournalError, Opening, Place, Posted, Posting, Record,
+    Relation, Segment, Terms, Written,
 };
 
 /// An account with a budget at distance 1.
@@ -39,7 +39,7 @@ pub fn launch(key: Option<&str>, name: &str, accounts: &[Place]) -> Record {
             losses: vec!["0.1".into()],
         },
     };
-    Record::Charge(Settlement {
+    Record::from(ChargeRecord {
         description: Description {
             name: name.to_owned().into(),
             parameters: Vec::new(),

@@ -16,7 +16,7 @@ use crate::{
     account::bill::{Bill, Quote},
     account::journaled::Journaled,
     error::LaunchError,
-    journal::{Books, Drafted, Entered, JournalError, Opening, Place, Posting, Record, Settlement},
+    journal::{Books, ChargeRecord, Drafted, Entered, Halt, JournalError, Opening, Place, Posting},
     measurement::Description,
     sync::MutexGuard,
 };
@@ -24,7 +24,7 @@ use crate::{
 /// What is written down of a launch on its way up.
 pub(crate) struct Drafting<'a> {
     books: &'a Books,
-    settlement: Cell<Option<Settlement>>,
+    settlement: Cell<Option<ChargeRecord>>,
     draft: RefCell<Option<Drafted>>,
     /// What is written down if an account halts.
     halts: RefCell<Vec<(Place, Drafted)>>,
@@ -59,7 +59,7 @@ impl<'a> Drafting<'a> {
     fn new(books: &'a Books, description: &Arc<Description>, wish: Wish, way: Way) -> Self {
         Self {
             books,
-            settlement: Cell::new(Some(Settlement {
+            settlement: Cell::new(Some(ChargeRecord {
                 description: (**description).clone(),
                 key: wish.key,
                 postings: Vec::new(),
@@ -103,7 +103,7 @@ impl<'a> Drafting<'a> {
     /// All postings are there. Nothing is locked yet.
     pub(super) fn ready(&self) -> Result<Ready<'a>, JournalError> {
         if let Some(settlement) = self.settlement.take() {
-            let draft = self.books.draft(Record::Charge(settlement))?;
+            let draft = self.books.draft(settlement.into())?;
             self.draft.replace(Some(draft));
         }
         match self.way {
@@ -293,7 +293,13 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         };
         let account = posting.account;
         if may_halt && self.cap().is_some_and(|cap| cap.halting) {
-            let draft = drafting.books.draft(Record::Halt { account })?;
+            let draft = drafting.books.draft(
+                Halt {
+                    account,
+                    reason: None,
+                }
+                .into(),
+            )?;
             drafting.halts.borrow_mut().push((account, draft));
         }
         drafting.post(posting);

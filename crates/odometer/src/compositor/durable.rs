@@ -15,8 +15,8 @@ use crate::{
     account::journaled::stored,
     error::{LaunchError, OpenError},
     journal::{
-        Books, CompositorTerms, Drafted, Informed, JournalError, Opening, Past, Place, Posted,
-        Posting, Record, Segment, Settlement, Terms,
+        Books, ChargeRecord, CompositorTerms, Drafted, Informed, JournalError, Opening, Past,
+        Place, Posted, Posting, Segment, Terms,
     },
     measurement::{Above, Head, Measurement},
     space::Space,
@@ -186,15 +186,18 @@ impl<S: Space, R: FixedRule> Shared<S, R> {
             self.choose(&left, loss).map(|at| left[at].0)
         };
         let slot = slot.ok_or_else(|| self.no_slot(head, loss))?;
-        let mut draft = on.books.draft(Record::Charge(Settlement {
-            description: (**head.description()).clone(),
-            key: None,
-            postings: vec![Posting {
-                account: on.place,
-                price: Posted::Slot { slot },
-            }],
-            opens: opens.clone(),
-        }))?;
+        let mut draft = on.books.draft(
+            ChargeRecord {
+                description: (**head.description()).clone(),
+                key: None,
+                postings: vec![Posting {
+                    account: on.place,
+                    price: Posted::Slot { slot },
+                }],
+                opens: opens.clone(),
+            }
+            .into(),
+        )?;
         let _sitting = on.books.enter()?;
         let mut left = lock(&self.left);
         match self.choose(&left, loss) {

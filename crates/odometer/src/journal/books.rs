@@ -14,8 +14,8 @@ use crate::{
     account::bill::GroupId,
     error::OpenError,
     journal::{
-        Draft, Journal, JournalError, NewBudget, OpenedPlace, Opening, Past, Path, Place, Receipt,
-        Record, Relation, Sitting, Terms, Written,
+        Draft, Event, Journal, JournalError, NewBudget, OpenedPlace, Opening, Past, Path, Place,
+        Receipt, Record, Relation, Sitting, Terms, Written,
         news::{self, Informed},
     },
     sync::{Mutex, lock},
@@ -224,7 +224,7 @@ impl Books {
     /// [`JournalError::InUse`] if the account is open; [`JournalError::Damaged`] if its budget is not what the record says.
     pub fn change_budget(&self, path: &Path, new: NewBudget) -> Result<Receipt, JournalError> {
         let account = new.account;
-        let mut draft = self.draft(Record::Budget(new))?;
+        let mut draft = self.draft(Event::Budget(new).into())?;
         let sitting = self.enter()?;
         let open = lock(&self.0.open);
         if open.get(&account).and_then(Weak::upgrade).is_some() {

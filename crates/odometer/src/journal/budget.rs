@@ -3,15 +3,27 @@
 use exact::excerpt;
 use measures::{Adaptive, FilterRule, Loss as _, RuleError, TotalLoss, WithRule, with_rule};
 use queryable::guarded;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::journal::{
-    AccountTerms, Guarantee, Invalid, JournalError, NewBudget, Place, Relation, State, Terms,
-    state::invalid,
+    AccountTerms, BudgetDecision, Fields, Guarantee, Invalid, JournalError, NewBudget, Place,
+    Relation, State, Terms, state::invalid,
 };
 
 /// How many characters the reason for a new budget has at the most.
 pub const MAX_REASON: usize = 1024;
+
+/// A budget that was proposed for an account, and is not decided yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetProposal {
+    /// The change.
+    pub change: NewBudget,
+    /// The fields of its record: they state its author, if there is one.
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    pub fields: Fields,
+}
 
 /// Why an account's budget was not changed. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -141,6 +153,23 @@ impl State {
             return Err(BudgetError::OtherRule { path, rule });
         }
         change.adaptive(rule.clone())
+    }
+
+    /// Was this proposed, and would it be made?
+    pub(super) fn check_decision(
+        &self,
+        BudgetDecision { change, approved }: &BudgetDecision,
+    ) -> Result<(), Invalid> {
+        let place = change.account;
+        self.account(place)?;
+        if self.proposal(place).map(|proposal| &proposal.change) != Some(change) {
+            let why = format!("another budget, or none, was proposed for place {place}");
+            return Err(invalid(why));
+        }
+        match approved {
+            true => self.check_budget(change),
+            false => Ok(()),
+        }
     }
 
     /// Would this change be made? Only for a rule of somebody's own they have to be believed.

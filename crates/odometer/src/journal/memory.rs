@@ -4,8 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     journal::{
-        Draft, Invalid, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt, Record,
-        Snapshot, State, Written,
+        Draft, Event, Invalid, Journal, JournalError, OpenedPlace, Opening, Past, Place, Receipt,
+        Record, Snapshot, State, Written,
     },
     sync::{Mutex, lock},
 };
@@ -131,6 +131,7 @@ impl Default for Memory {
 
 impl Log {
     fn write(&mut self, record: Record) -> Result<Written, Invalid> {
+        self.check_reference(&record)?;
         let opened = self.state.apply(&record)?;
         let seq = self.written;
         self.written = seq.saturating_add(1);
@@ -142,6 +143,16 @@ impl Log {
             receipt: receipt(seq),
             opened,
         })
+    }
+
+    /// Is the record that this one refers to there? There is no more than its number to compare.
+    fn check_reference(&self, record: &Record) -> Result<(), Invalid> {
+        match record.event.refers_to() {
+            Some(earlier) if earlier.seq >= self.written || *earlier != receipt(earlier.seq) => {
+                Err(Invalid(format!("there is no record {earlier}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Remembers a launch that has a key.
@@ -162,12 +173,14 @@ impl Log {
 
     fn check(&self, record: &Record) -> Result<(), JournalError> {
         self.check_open()?;
+        let fields = record.fields.encode();
+        fields.map_err(|error| JournalError::Unsupported(error.to_string()))?;
         if let Some(key) = keyed(record)
             && let Some((seq, launch)) = self.keys.get(&key)
         {
             return Err(taken(key.1, *seq, launch.is_same_launch(record)));
         }
-        if let Record::Charge(charge) = record
+        if let Event::Charge(charge) = &record.event
             && let Some(opening) = &charge.opens
             && let Some(place) = self.state.at(opening.parent, &opening.segment)
         {
@@ -175,6 +188,7 @@ impl Log {
             return Err(JournalError::Exists { path });
         }
         let damaged = |Invalid(why)| JournalError::Damaged(why);
+        self.check_reference(record).map_err(damaged)?;
         self.state.check(record).map_err(damaged)?;
         self.state.room_for(record)
     }
@@ -182,10 +196,10 @@ impl Log {
 
 /// The request key of a launch, and whose it is.
 fn keyed(record: &Record) -> Option<(Place, String)> {
-    let Record::Charge(charge) = record else {
+    let Event::Charge(charge) = &record.event else {
         return None;
     };
-    Some((charge.postings.first()?.account, charge.key.clone()?))
+    Some((charge.account()?, charge.key.clone()?))
 }
 
 fn taken(key: String, seq: u64, same: bool) -> JournalError {
@@ -211,7 +225,7 @@ impl Journal for Memory {
         let place = match found {
             Some(place) => place,
             None => {
-                let mut draft = self.draft(Record::Open(opening.clone()))?;
+                let mut draft = self.draft(opening.clone().into())?;
                 draft.stage()?;
                 let written = draft.wait()?;
                 let none = || JournalError::Damaged("nothing was opened".into());

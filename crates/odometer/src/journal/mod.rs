@@ -9,8 +9,8 @@
 
 mod books;
 mod budget;
-mod checksum;
-mod index;
+mod charged;
+mod fields;
 mod memory;
 mod news;
 mod path;
@@ -20,26 +20,33 @@ mod room;
 mod snapshot;
 mod state;
 mod terms;
+mod time;
 
 pub use self::{
     books::Books,
-    budget::{BudgetError, MAX_REASON},
+    budget::{BudgetError, BudgetProposal, MAX_REASON},
+    charged::{Past, Run},
+    fields::{
+        Digest, FieldError, FieldValue, Fields, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE,
+        MUST_UNDERSTAND, UnknownField,
+    },
     memory::Memory,
     path::{DurableKey, Key, MAX_KEY_DEPTH, Path, Segment},
     record::{
-        AccountTerms, CompositorTerms, Guarantee, NewBudget, Opening, PartitionTerms, Place,
-        Posted, Posting, Record, Relation, Settlement, Step, Terms,
+        AccountTerms, BudgetDecision, ChargeRecord, CompositorTerms, Event, Guarantee, Halt,
+        NewBudget, Note, Opening, PartitionTerms, Place, Posted, Posting, Record, Relation,
+        SecondRun, Step, Terms, UnknownEvent,
     },
     room::MAX_PLACE_DEPTH,
     snapshot::{Snapshot, SnapshotError},
-    state::{Invalid, Past, Run, State},
+    state::{Invalid, State},
 };
 pub(crate) use self::{
     books::{Drafted, Entered},
     news::Informed,
 };
 
-use std::fmt;
+use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -109,6 +116,21 @@ pub trait Draft: Send {
     /// # Errors
     /// [`JournalError::InDoubt`]: it may or may not be written down. Nothing may be staged after it until that is known.
     fn wait(self: Box<Self>) -> Result<Written, JournalError>;
+
+    /// The same for a limited time: the draft comes back if its outcome is not known by then, and nothing may run for it until
+    /// it is. A journal that does not implement this waits without a limit.
+    fn wait_for(self: Box<Self>, limit: Duration) -> Waited {
+        let _ = limit;
+        Waited::Known(self.wait())
+    }
+}
+
+/// The result of a wait with a time limit.
+pub enum Waited {
+    /// As [`Draft::wait`].
+    Known(Result<Written, JournalError>),
+    /// The limit has passed. The draft is staged, and may be waited for again.
+    Unknown(Box<dyn Draft>),
 }
 
 /// A time in which only this process writes. Whoever is in it stages what was drafted before, on the grounds of the newest
@@ -141,7 +163,9 @@ pub struct Written {
 }
 
 /// Where a record is: its number and the hash of the chain up to it. Shown as `seq:hash`.
+/// It is serialized as this text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Receipt {
     /// Its number, in the order of charges.
     pub seq: u64,
@@ -149,12 +173,44 @@ pub struct Receipt {
     pub hash: [u8; 32],
 }
 
+/// A text that is not a receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a receipt is a number, a colon and 64 hexadecimal digits in lower case")]
+pub struct NoReceipt;
+
+/// Accepts exactly the text that a receipt is shown as, so that there is one text for each.
+impl FromStr for Receipt {
+    type Err = NoReceipt;
+
+    fn from_str(text: &str) -> Result<Self, NoReceipt> {
+        let (seq, digits) = text.split_once(':').ok_or(NoReceipt)?;
+        let hash = fields::from_hex(digits).ok_or(NoReceipt)?;
+        let receipt = Self {
+            seq: seq.parse().map_err(|_| NoReceipt)?,
+            hash: hash.try_into().map_err(|_| NoReceipt)?,
+        };
+        let same = receipt.to_string() == text;
+        same.then_some(receipt).ok_or(NoReceipt)
+    }
+}
+
+impl TryFrom<String> for Receipt {
+    type Error = NoReceipt;
+
+    fn try_from(text: String) -> Result<Self, NoReceipt> {
+        text.parse()
+    }
+}
+
+impl From<Receipt> for String {
+    fn from(receipt: Receipt) -> Self {
+        receipt.to_string()
+    }
+}
+
 impl fmt::Display for Receipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.seq)?;
-        self.hash
-            .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "{}:{}", self.seq, fields::Hex(&self.hash))
     }
 }
 
@@ -256,6 +312,12 @@ pub enum JournalError {
         key: String,
         /// The record of the other launch.
         seq: u64,
+    },
+    /// Another process has written a record that this program does not know and must not ignore.
+    #[error("{reason}. Nothing was charged, and nothing ran")]
+    Newer {
+        /// The record, why it is not read, and what to do.
+        reason: String,
     },
     /// What is written down makes no sense here.
     #[error("the ledger is damaged: {0}")]

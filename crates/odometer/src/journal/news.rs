@@ -4,7 +4,7 @@ use std::{any::Any, collections::HashMap, sync::Arc};
 
 use crate::{
     error::OpenError,
-    journal::{Books, JournalError, Past, Place, Record, Run, Settlement},
+    journal::{Books, ChargeRecord, Event, JournalError, Past, Place, Record, Run},
 };
 
 /// What is open at a place, and has to hear of what other processes charge to it.
@@ -19,11 +19,14 @@ pub(super) fn tell(books: &Books, records: &[Record]) -> Result<(), JournalError
     let mut news: HashMap<Place, Past> = HashMap::new();
     let mut budgets = Vec::new();
     for record in records {
-        match record {
-            Record::Open(_) => {}
-            Record::Charge(charge) => charged(&mut news, charge),
-            Record::Halt { account } => news.entry(*account).or_default().halted = true,
-            Record::Budget(new) => budgets.push(new.account),
+        match &record.event {
+            Event::Charge(charge) => charged(&mut news, charge),
+            Event::Halt(halt) => news.entry(halt.account).or_default().halted = true,
+            Event::Budget(new) => budgets.push(new.account),
+            Event::DecidedBudget(decision) if decision.approved => {
+                budgets.push(decision.change.account);
+            }
+            _ => {}
         }
     }
     if !books.open_at(budgets.into_iter()).is_empty() {
@@ -39,7 +42,7 @@ pub(super) fn tell(books: &Books, records: &[Record]) -> Result<(), JournalError
     Ok(())
 }
 
-fn charged(news: &mut HashMap<Place, Past>, charge: &Settlement) {
+fn charged(news: &mut HashMap<Place, Past>, charge: &ChargeRecord) {
     for posting in &charge.postings {
         let runs = &mut news.entry(posting.account).or_default().runs;
         if let Some(run) = runs.last_mut()

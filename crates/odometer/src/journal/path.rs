@@ -18,6 +18,7 @@ pub struct Path(Vec<Segment>);
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Segment {
     /// A session, a link, or a filter that was launched.
     Name(String),

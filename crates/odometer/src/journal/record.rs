@@ -6,7 +6,10 @@ use std::fmt;
 use measures::{Form, Name};
 use serde::{Deserialize, Serialize};
 
-use crate::{journal::path::Segment, measurement::Description};
+use crate::{
+    journal::{Fields, Receipt, path::Segment},
+    measurement::Description,
+};
 
 /// An account, a partition or a compositor in the tree of a journal. They are numbered in the order in which the records that
 /// open them are applied, from 0.
@@ -14,24 +17,134 @@ use crate::{journal::path::Segment, measurement::Description};
 #[serde(transparent)]
 pub struct Place(pub u32);
 
-/// One entry of a journal.
+/// One record of a journal: an event, and the optional fields that are stated with it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    /// The event.
+    pub event: Event,
+    /// Optional statements about it.
+    pub fields: Fields,
+}
+
+impl<E: Into<Event>> From<E> for Record {
+    fn from(event: E) -> Self {
+        Self {
+            event: event.into(),
+            fields: Fields::default(),
+        }
+    }
+}
+
+/// Something that happened to an account, or is stated about an earlier record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Record {
+#[non_exhaustive]
+pub enum Event {
     /// A place is opened for the first time.
     Open(Opening),
     /// A launch was charged to all accounts on the way.
-    Charge(Settlement),
-    /// An account of the halting form has refused, and refuses everything from now on.
-    Halt {
-        /// The account.
-        account: Place,
-    },
+    Charge(ChargeRecord),
+    /// An account refuses everything from now on.
+    Halt(Halt),
     /// An account has another budget from now on.
     Budget(NewBudget),
+    /// Another budget was proposed for an account. Nothing changes until the proposal is decided.
+    ProposedBudget(NewBudget),
+    /// A proposed budget was approved or rejected.
+    DecidedBudget(BudgetDecision),
+    /// A note on an earlier record.
+    Note(Note),
+    /// A charge that was made before is about to run for the second and last time.
+    SecondRun(SecondRun),
+    /// An event of a newer program, which does not have to be understood. It changes nothing here.
+    #[serde(skip)]
+    Unknown(UnknownEvent),
+}
+
+impl Event {
+    /// The earlier record that it refers to.
+    pub fn refers_to(&self) -> Option<&Receipt> {
+        match self {
+            Self::Note(Note { on: receipt, .. })
+            | Self::SecondRun(SecondRun { of: receipt, .. }) => Some(receipt),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! events {
+    ($($variant:ident($event:ty)),* $(,)?) => {$(
+        impl From<$event> for Event {
+            fn from(event: $event) -> Self {
+                Self::$variant(event)
+            }
+        }
+    )*};
+}
+
+events! {
+    Open(Opening),
+    Charge(ChargeRecord),
+    Halt(Halt),
+    Budget(NewBudget),
+    DecidedBudget(BudgetDecision),
+    Note(Note),
+    SecondRun(SecondRun),
+    Unknown(UnknownEvent),
+}
+
+/// The end of an account: of the halting form after a refusal, or by the custodian.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Halt {
+    /// The account.
+    pub account: Place,
+    /// The custodian's reason. None if the account halted at a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A decision on the budget that was proposed last for an account.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetDecision {
+    /// The change that was proposed: all of it, so that nothing else can be approved.
+    pub change: NewBudget,
+    /// Is it approved? Then the account has this budget from now on.
+    pub approved: bool,
+}
+
+/// A note on an earlier record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    /// The record.
+    pub on: Receipt,
+    /// One line of text.
+    pub text: String,
+}
+
+/// The mark of a second run: durable before it begins. There is at most one for each charge.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondRun {
+    /// The account that was launched into.
+    pub account: Place,
+    /// The charge.
+    pub of: Receipt,
+}
+
+/// An event of a newer program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UnknownEvent {
+    /// Its kind, as in the record.
+    pub kind: u8,
+    /// Its body.
+    pub body: Vec<u8>,
 }
 
 /// A place, and what it counts in. Opening it again means the same place, and the same terms.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Opening {
     /// The place above it; none for a root.
     pub parent: Option<Place>,
@@ -54,6 +167,7 @@ pub enum Terms {
 
 /// The terms of an account.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AccountTerms {
     /// How it hangs below its parent.
     pub relation: Relation,
@@ -97,6 +211,7 @@ pub enum Relation {
 
 /// The terms of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PartitionTerms {
     /// In how many parts a record is at the most.
     pub most: u32,
@@ -106,6 +221,7 @@ pub struct PartitionTerms {
 
 /// The terms of a compositor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CompositorTerms {
     /// Its rule.
     pub rule: Name,
@@ -124,12 +240,14 @@ pub struct CompositorTerms {
     pub messages: Option<u64>,
 }
 
-/// A launch, charged to every account on the way to the root or to a reserved filter.
+/// A launch, charged to every account on the way to the root or to a reserved filter: plain data. Its receipt is that of the
+/// record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Settlement {
+#[serde(deny_unknown_fields)]
+pub struct ChargeRecord {
     /// What was launched.
     pub description: Description,
-    /// What the analyst calls this launch, to try it again without being charged again.
+    /// The analyst's name for this launch, which is never charged or run twice.
     pub key: Option<String>,
     /// One for each account, the leaf's first.
     pub postings: Vec<Posting>,
@@ -139,6 +257,7 @@ pub struct Settlement {
 
 /// What one account is charged for a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Posting {
     /// The account, or the compositor.
     pub account: Place,
@@ -148,6 +267,7 @@ pub struct Posting {
 
 /// The price of a launch for one account.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Posted {
     /// The launch reads the account's data.
     Direct {
@@ -174,6 +294,7 @@ pub enum Posted {
 
 /// One partition on the way to the data that a launch reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Step {
     /// The partition.
     pub partition: Place,
@@ -187,6 +308,7 @@ pub struct Step {
 
 /// An account's new budget.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewBudget {
     /// The account.
     pub account: Place,
@@ -208,6 +330,13 @@ pub enum Guarantee {
     /// The budget was raised, or moved aside, in view of answers: there is no filter's guarantee for a budget that was fixed in
     /// advance any more, but an odometer's. What was spent is what was lost.
     Odometer,
+}
+
+impl ChargeRecord {
+    /// The account that was launched into.
+    pub fn account(&self) -> Option<Place> {
+        self.postings.first().map(|posting| posting.account)
+    }
 }
 
 impl fmt::Display for Place {

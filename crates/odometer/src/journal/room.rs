@@ -1,6 +1,6 @@
 //! Room for places: whoever may open sessions, parts and filters must not make a journal grow without end.
 
-use crate::journal::{JournalError, Opening, Record, State, Terms};
+use crate::journal::{Event, JournalError, Opening, Record, State, Terms};
 
 /// How deep places may lie below one another.
 pub const MAX_PLACE_DEPTH: u32 = 1024;
@@ -12,10 +12,10 @@ impl State {
     /// # Errors
     /// [`JournalError::Full`].
     pub fn room_for(&self, record: &Record) -> Result<(), JournalError> {
-        let opening = match record {
-            Record::Open(opening) => Some(opening),
-            Record::Charge(charge) => charge.opens.as_ref(),
-            Record::Halt { .. } | Record::Budget(_) => None,
+        let opening = match &record.event {
+            Event::Open(opening) => Some(opening),
+            Event::Charge(charge) => charge.opens.as_ref(),
+            _ => None,
         };
         opening.map_or(Ok(()), |opening| self.room_below(opening))
     }

@@ -1,20 +1,19 @@
 //! What a journal's records amount to: every place with its terms, and what was charged to it. Replaying is applying them in
 //! order; admission is not asked again, and nothing is computed again.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::{BTreeSet, HashMap};
 
 use exact::excerpt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{
-    journal::{
-        JournalError, Opening, Path, Place, Posted, Record, Segment, Terms,
-        index::{Index, Launch},
-        record::{AccountTerms, Settlement, Step},
-        terms::difference,
-    },
-    measurement::Description,
+use crate::journal::{
+    BudgetProposal, ChargeRecord, Event, Fields, JournalError, NewBudget, Opening, Past, Path,
+    Place, Posted, Record, SecondRun, Segment, Terms,
+    charged::Charged,
+    fields::{MAX_LINE, is_line},
+    record::{AccountTerms, Step},
+    terms::difference,
 };
 
 /// All places of a journal, and what was charged to them. It serializes, for checkpoints and [snapshots](crate::journal::Snapshot).
@@ -29,51 +28,20 @@ pub struct State {
 
 /// What is known of one place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Known {
     opening: Opening,
     charged: Charged,
     halted: bool,
-}
-
-/// What was charged to one place: different launches, and runs of them in order.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(try_from = "Plain", into = "Plain")]
-struct Charged {
-    /// Their numbers.
-    index: Index,
-    launches: Vec<Arc<Launch>>,
-    runs: Vec<(usize, u64)>,
-}
-
-impl PartialEq for Charged {
-    fn eq(&self, other: &Self) -> bool {
-        self.launches == other.launches && self.runs == other.runs
-    }
-}
-
-/// The serialized form.
-#[derive(Serialize, Deserialize)]
-struct Plain {
-    launches: Vec<Launch>,
-    runs: Vec<(usize, u64)>,
-}
-
-/// What was charged to one place, in order.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Past {
-    /// Runs of equal launches.
-    pub runs: Vec<Run>,
-    /// Has it refused, and so halted?
-    pub halted: bool,
-}
-
-/// A launch, and how often it was charged in a row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    /// What it is, and its price. Equal ones are shared.
-    pub launch: Arc<(Description, Posted)>,
-    /// How often.
-    pub count: u64,
+    /// Those of the record that opened it.
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    fields: Fields,
+    /// The budget that was proposed last, until it is decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proposal: Option<BudgetProposal>,
+    /// The numbers of the charges that have run a second time.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    second_runs: BTreeSet<u64>,
 }
 
 /// A record that does not fit what is there.
@@ -108,6 +76,14 @@ impl State {
         let known = self
             .known(place)
             .map_err(|Invalid(why)| JournalError::Damaged(why))?;
+        if let Some(price) = &known.fields.partition_price {
+            // No price but the first is implemented here.
+            return Err(JournalError::OtherTerms {
+                path: self.path(place).to_string(),
+                stored: format!("the price of its parts `{}`", excerpt(price)),
+                asked: "the first price of parts".into(),
+            });
+        }
         match difference(&known.opening.terms, &opening.terms) {
             None => Ok(Some(place)),
             Some((stored, asked)) => Err(JournalError::OtherTerms {
@@ -139,6 +115,16 @@ impl State {
         places.find(|place| self.path(*place).to_string() == path)
     }
 
+    /// The optional fields of the record that opened a place. A filter or compositor that was launched has none.
+    pub fn fields(&self, place: Place) -> Option<&Fields> {
+        Some(&self.places.get(place.0 as usize)?.fields)
+    }
+
+    /// The budget that was proposed for an account, if it is not decided yet.
+    pub fn proposal(&self, place: Place) -> Option<&BudgetProposal> {
+        self.places.get(place.0 as usize)?.proposal.as_ref()
+    }
+
     /// The path of a place.
     pub fn path(&self, place: Place) -> Path {
         let mut segments = Vec::new();
@@ -164,11 +150,31 @@ impl State {
     /// # Errors
     /// [`Invalid`], with what does not fit.
     pub fn check(&self, record: &Record) -> Result<(), Invalid> {
-        match record {
-            Record::Open(opening) => self.check_opening(opening, self.places.len()),
-            Record::Charge(charge) => self.check_charge(charge),
-            Record::Halt { account } => self.account(*account).map(drop),
-            Record::Budget(new) => self.check_budget(new),
+        self.check_event(&record.event)
+    }
+
+    fn check_event(&self, event: &Event) -> Result<(), Invalid> {
+        match event {
+            Event::Open(opening) => self.check_opening(opening, self.places.len()),
+            Event::Charge(charge) => self.check_charge(charge),
+            Event::Halt(halt) => {
+                let reason = halt.reason.as_deref();
+                reason.map_or(Ok(()), |reason| check_line("a reason", reason))?;
+                self.account(halt.account).map(drop)
+            }
+            Event::Budget(new) | Event::ProposedBudget(new) => self.check_budget(new),
+            Event::DecidedBudget(decision) => self.check_decision(decision),
+            Event::Note(note) => check_line("a note", &note.text),
+            Event::SecondRun(run) => self.check_second_run(run),
+            Event::Unknown(_) => Ok(()),
+        }
+    }
+
+    fn check_second_run(&self, run: &SecondRun) -> Result<(), Invalid> {
+        self.account(run.account)?;
+        match self.known(run.account)?.second_runs.contains(&run.of.seq) {
+            true => Err(invalid(format!("record {} had its second run", run.of.seq))),
+            false => Ok(()),
         }
     }
 
@@ -177,31 +183,63 @@ impl State {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn apply(&mut self, record: &Record) -> Result<Option<Place>, Invalid> {
-        self.check(record)?;
-        match record {
-            Record::Open(opening) => Ok(Some(self.add(opening.clone()))),
-            Record::Charge(charge) => {
+        self.apply_event(&record.event, &record.fields)
+    }
+
+    /// The same, for a reader whose records share their events.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn apply_event(
+        &mut self,
+        event: &Event,
+        fields: &Fields,
+    ) -> Result<Option<Place>, Invalid> {
+        self.check_event(event)?;
+        match event {
+            Event::Open(opening) => return Ok(Some(self.add(opening.clone(), fields.clone()))),
+            Event::Charge(charge) => {
                 for posting in &charge.postings {
-                    let known = &mut self.places[posting.account.0 as usize];
+                    let known = self.checked(posting.account);
                     known.charged.add(&charge.description, &posting.price, 1);
                 }
-                Ok(charge.opens.clone().map(|opening| self.add(opening)))
+                let opens = charge.opens.clone();
+                return Ok(opens.map(|opening| self.add(opening, Fields::default())));
             }
-            Record::Halt { account } => {
-                self.places[account.0 as usize].halted = true;
-                Ok(None)
+            Event::Halt(halt) => self.checked(halt.account).halted = true,
+            Event::Budget(new) => self.set_budget(new),
+            Event::ProposedBudget(change) => {
+                self.checked(change.account).proposal = Some(BudgetProposal {
+                    change: change.clone(),
+                    fields: fields.clone(),
+                });
             }
-            Record::Budget(new) => {
-                let known = &mut self.places[new.account.0 as usize];
-                if let Terms::Account(terms) = &mut known.opening.terms {
-                    terms.budget = Some(new.new.clone());
+            Event::DecidedBudget(decision) => {
+                self.checked(decision.change.account).proposal = None;
+                if decision.approved {
+                    self.set_budget(&decision.change);
                 }
-                Ok(None)
             }
+            Event::SecondRun(run) => {
+                self.checked(run.account).second_runs.insert(run.of.seq);
+            }
+            Event::Note(_) | Event::Unknown(_) => {}
+        }
+        Ok(None)
+    }
+
+    /// A place that is there.
+    fn checked(&mut self, place: Place) -> &mut Known {
+        &mut self.places[place.0 as usize]
+    }
+
+    fn set_budget(&mut self, new: &NewBudget) {
+        if let Terms::Account(terms) = &mut self.checked(new.account).opening.terms {
+            terms.budget = Some(new.new.clone());
         }
     }
 
-    fn check_charge(&self, charge: &Settlement) -> Result<(), Invalid> {
+    fn check_charge(&self, charge: &ChargeRecord) -> Result<(), Invalid> {
         let Some(leaf) = charge.postings.first() else {
             return Err(invalid("a launch was charged to nobody"));
         };
@@ -274,11 +312,14 @@ impl State {
     }
 
     /// Adds a place that was checked.
-    fn add(&mut self, opening: Opening) -> Place {
+    fn add(&mut self, opening: Opening, fields: Fields) -> Place {
         let known = Known {
             opening,
             charged: Charged::default(),
             halted: false,
+            fields,
+            proposal: None,
+            second_runs: BTreeSet::new(),
         };
         self.add_known(known)
     }
@@ -298,61 +339,6 @@ impl State {
     }
 }
 
-impl Charged {
-    fn add(&mut self, description: &Description, price: &Posted, count: u64) {
-        // Nearly always the same as before.
-        if let Some((launch, charged)) = self.runs.last_mut() {
-            let (last, posted) = &*self.launches[*launch];
-            if last == description && posted == price {
-                *charged = charged.saturating_add(count);
-                return;
-            }
-        }
-        self.add_other(Arc::new((description.clone(), price.clone())), count);
-    }
-
-    fn runs(&self) -> Vec<Run> {
-        let run = |(launch, count): &(usize, u64)| Run {
-            launch: Arc::clone(&self.launches[*launch]),
-            count: *count,
-        };
-        self.runs.iter().map(run).collect()
-    }
-
-    fn add_other(&mut self, launch: Arc<Launch>, count: u64) {
-        let (number, is_new) = self.index.number(Arc::clone(&launch));
-        if is_new {
-            self.launches.push(launch);
-        }
-        self.runs.push((number, count));
-    }
-}
-
-impl From<Charged> for Plain {
-    fn from(Charged { launches, runs, .. }: Charged) -> Self {
-        let launches = launches.iter().map(|launch| (**launch).clone()).collect();
-        Self { launches, runs }
-    }
-}
-
-impl TryFrom<Plain> for Charged {
-    type Error = Invalid;
-
-    fn try_from(Plain { launches, runs }: Plain) -> Result<Self, Invalid> {
-        let launches: Vec<Arc<Launch>> = launches.into_iter().map(Arc::new).collect();
-        let mut index = Index::default();
-        let different = (launches.iter()).all(|launch| index.number(Arc::clone(launch)).1);
-        if !different || runs.iter().any(|(launch, _)| *launch >= launches.len()) {
-            return Err(invalid("its launches do not fit together"));
-        }
-        Ok(Self {
-            index,
-            launches,
-            runs,
-        })
-    }
-}
-
 impl From<State> for Vec<Known> {
     fn from(state: State) -> Self {
         state.places
@@ -369,6 +355,15 @@ impl TryFrom<Vec<Known>> for State {
             state.add_known(known);
         }
         Ok(state)
+    }
+}
+
+fn check_line(what: &str, text: &str) -> Result<(), Invalid> {
+    match is_line(text) {
+        true => Ok(()),
+        false => Err(invalid(format!(
+            "{what} is not one line of up to {MAX_LINE} bytes without control characters"
+        ))),
     }
 }
 

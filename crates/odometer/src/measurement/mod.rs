@@ -27,6 +27,7 @@ use crate::{
 
 /// What a measurement is, in words: for lists of launches and for outside accountants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Description {
     /// What it is called.
     pub name: Cow<'static, str>,

@@ -1,7 +1,7 @@
 //! What nobody writes, and somebody may have forged.
 
 use measures::MAX_FORM;
-use odometer::journal::Record;
+use odometer::journal::{Event, Record};
 
 use super::*;
 
@@ -17,8 +17,9 @@ fn forged_forms_are_refused() {
     let sum = |pieces: usize| format!(r#"{{"Sum":[{}]}}"#, vec![linear; pieces].join(","));
     let opened = |form: &str| {
         let forge = |record: &Record| {
-            let text = serde_json::to_string(record).unwrap();
-            serde_json::from_str(&text.replace(linear, form)).unwrap()
+            let text = serde_json::to_string(&record.event).unwrap();
+            let event: Event = serde_json::from_str(&text.replace(linear, form)).unwrap();
+            Record::from(event)
         };
         let forged: Vec<Record> = journal.records().iter().map(forge).collect();
         let books = Books::new(Memory::replaying(&forged).unwrap());
@@ -43,8 +44,9 @@ fn forged(text: &str, by: &str) -> Books {
     let journal = Memory::new();
     open(&journal).launch(&query("0.25")).unwrap();
     let forge = |record: &Record| {
-        let json = serde_json::to_string(record).unwrap();
-        serde_json::from_str(&json.replace(text, by)).unwrap()
+        let json = serde_json::to_string(&record.event).unwrap();
+        let event: Event = serde_json::from_str(&json.replace(text, by)).unwrap();
+        Record::from(event)
     };
     let forged: Vec<Record> = journal.records().iter().map(forge).collect();
     Books::new(Memory::replaying(&forged).unwrap())

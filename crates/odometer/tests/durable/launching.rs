@@ -1,6 +1,6 @@
 //! A launch on a journal: written down before it runs, charged once, and never given back.
 
-use odometer::journal::Record;
+use odometer::journal::Event;
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn a_charge_is_written_down_before_the_function_runs() {
     let team = session.nested("team").capped(1, "0.5").open().unwrap();
     let before = journal.records().len();
     assert_eq!(team.launch(&looks), Ok(before + 1));
-    let Some(Record::Charge(charge)) = journal.records().pop() else {
+    let Some(Event::Charge(charge)) = journal.records().pop().map(|record| record.event) else {
         panic!("it is no charge");
     };
     assert_eq!(charge.postings.len(), 2);
@@ -74,8 +74,8 @@ fn a_halt_is_written_down_before_it_is_told() {
         Err(LaunchError::Refused(_))
     ));
     assert!(matches!(
-        journal.records().last(),
-        Some(Record::Halt { .. })
+        journal.records().last().map(|record| &record.event),
+        Some(Event::Halt(_))
     ));
     let session = halting(&restarted(&journal));
     assert!(matches!(

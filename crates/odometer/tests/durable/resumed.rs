@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use odometer::journal::Record;
+use odometer::journal::Event;
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_reserved_filter_is_resumed_where_it_was() {
     assert_eq!(journal.records().len(), 1); // nothing was opened for free
     let inner = session.launch(&filter()).unwrap();
     inner.launch(&query("0.3")).unwrap();
-    let Some(Record::Charge(charge)) = journal.records().pop() else {
+    let Some(Event::Charge(charge)) = journal.records().pop().map(|record| record.event) else {
         panic!("it is no charge");
     };
     assert_eq!(charge.postings.len(), 1);

@@ -5,7 +5,7 @@ use exact::Exact;
 use measures::{Adaptive, Basic, FilterRule, Measure, Metric, Name, PureDp, Rule, Zcdp};
 use odometer::{
     LaunchError, Measurement, Odometer, OpenError, Space,
-    journal::{Books, JournalError, Memory, Posted, Record},
+    journal::{Books, Event, JournalError, Memory, Posted},
 };
 use odometry::{
     ledger::Ledger,
@@ -177,7 +177,7 @@ fn forged_losses_are_refused() -> Result<(), Any> {
     let opened = |loss: &str| {
         let mut records = journal.records();
         for record in &mut records {
-            if let Record::Charge(charge) = record
+            if let Event::Charge(charge) = &mut record.event
                 && let Posted::Direct { losses, .. } = &mut charge.postings[0].price
             {
                 *losses = vec![loss.to_owned()];
