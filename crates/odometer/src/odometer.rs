@@ -228,7 +228,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         let open = move |data: &Arc<S::Data>, scope: &mut queryable::Scope<'_>| {
             let place = Fused::below(&scope.root()?, &label, watch.as_ref())?;
             let (label, cap) = (Arc::clone(&label), Some(cap.clone()));
-            let account = Account::new(label, rule.clone(), cap, quota, None)
+            let account = Account::new(label, rule.clone(), cap, (quota, None), None)
                 .map_err(|error| queryable::AskError::failed(error.to_string()))?
                 .answering_at_most(messages);
             Ok(Session::new(
@@ -274,7 +274,7 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
         check_contains(&self.space, &data)?;
         let (label, rule) = (Arc::clone(&self.label), self.rule.clone());
         let account =
-            Account::new(label, rule, None, self.quota, None)?.answering_at_most(self.messages);
+            Account::new(label, rule, None, (self.quota, None), None)?.answering_at_most(self.messages);
         Ok(Session::new(
             self.space.clone(),
             Data::Here(data),

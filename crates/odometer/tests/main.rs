@@ -33,7 +33,7 @@ mod reopening;
 mod replaying;
 mod reserved;
 mod rows;
-mod seats;
+mod admission;
 mod settling;
 mod shared;
 mod snapshots;

@@ -1,48 +1,46 @@
-//! Values whose destructors are somebody's code.
+//! Values whose destructors are user-supplied code.
 
 use std::mem;
 
 use queryable::guarded;
 
-/// A value whose destructor is somebody's code. If somebody else's code panics while it is there, the panic of its
-/// destructor stays inside.
+/// A place for a value whose destructor is user-supplied. A panic of that destructor stays inside,
+/// also while something else panics.
+#[derive(Debug)]
 pub(super) struct Contained<T>(Option<T>);
 
 impl<T> Contained<T> {
-    #[inline]
-    pub(super) fn new(value: Option<T>) -> Self {
-        Self(value)
-    }
-
-    /// Puts a value where none is. It is written once, to where it stays: copies cost as much as all the rest of a launch.
-    #[inline(always)]
-    pub(super) fn put(&mut self, value: T) {
-        mem::forget(self.0.replace(value));
-    }
+    pub(super) const EMPTY: Self = Self(None);
 
     #[inline]
-    pub(super) fn get(&mut self) -> Option<&mut T> {
+    pub(super) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+
+    /// Puts a value in; the place must be empty.
+    #[inline]
+    pub(super) fn put(&mut self, value: T) -> &mut T {
+        debug_assert!(self.0.is_none(), "a value would be dropped here");
+        self.0.insert(value)
+    }
+
+    #[inline]
+    pub(super) fn get(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self) -> Option<&mut T> {
         self.0.as_mut()
-    }
-
-    /// Drops the value, when nothing else is panicking.
-    #[inline]
-    pub(super) fn release(mut self) {
-        let value = self.0.take();
-        mem::forget(self);
-        drop(value);
     }
 }
 
 impl<T> Drop for Contained<T> {
     #[inline]
     fn drop(&mut self) {
-        #[cold]
-        fn drop_contained<T>(value: Option<T>) {
+        if mem::needs_drop::<T>() && self.0.is_some() {
+            let value = self.0.take();
             let _ = guarded(|| drop(value));
-        }
-        if self.0.is_some() {
-            drop_contained(self.0.take());
         }
     }
 }

@@ -1,21 +1,21 @@
-//! What a bill remembers: its price at the first few distances at which it was launched. Maps never change.
+//! The values of a cost at the first few distances at which it was charged. Maps never change.
 
 use std::sync::OnceLock;
 
 use measures::{Distance, Loss};
 
-use crate::account::bill::Quote;
+use crate::account::cost::CostAt;
 
-/// How many distances are remembered. The caps above a session seldom have so many different ones.
-const MOST: usize = 4;
+/// The number of distances that are remembered. The caps above a session seldom have as many.
+const MAX_REMEMBERED: usize = 4;
 
-/// The first price is kept in place, since nearly all bills are launched at one distance.
-pub(super) struct Remembered<D, L>(OnceLock<Price<D, L>>);
+/// The first value is stored in place, since nearly all costs are charged at one distance.
+pub(super) struct Remembered<D, L>(OnceLock<Value<D, L>>);
 
-struct Price<D, L> {
+struct Value<D, L> {
     d_in: D,
-    quote: Quote<L>,
-    next: OnceLock<Box<Price<D, L>>>,
+    cost: CostAt<L>,
+    next: OnceLock<Box<Value<D, L>>>,
 }
 
 impl<D: Distance, L: Loss> Remembered<D, L> {
@@ -24,28 +24,28 @@ impl<D: Distance, L: Loss> Remembered<D, L> {
     }
 
     #[inline]
-    pub(super) fn get(&self, d_in: &D) -> Option<&Quote<L>> {
-        let mut price = self.0.get()?;
-        while price.d_in != *d_in {
-            price = price.next.get()?;
+    pub(super) fn get(&self, d_in: &D) -> Option<&CostAt<L>> {
+        let mut value = self.0.get()?;
+        while value.d_in != *d_in {
+            value = value.next.get()?;
         }
-        Some(&price.quote)
+        Some(&value.cost)
     }
 
-    /// Remembers a price, unless there are too many.
-    pub(super) fn keep(&self, d_in: &D, quote: &Quote<L>) -> Option<&Quote<L>> {
-        let new = || Price {
+    /// Remembers a value, unless there are too many. Returns what is remembered at this distance.
+    pub(super) fn keep(&self, d_in: &D, cost: &CostAt<L>) -> Option<&CostAt<L>> {
+        let new = || Value {
             d_in: d_in.clone(),
-            quote: quote.clone(),
+            cost: cost.clone(),
             next: OnceLock::new(),
         };
-        let mut price = self.0.get_or_init(new);
-        for _ in 1..MOST {
-            if price.d_in == *d_in {
+        let mut value = self.0.get_or_init(new);
+        for _ in 1..MAX_REMEMBERED {
+            if value.d_in == *d_in {
                 break;
             }
-            price = price.next.get_or_init(|| Box::new(new()));
+            value = value.next.get_or_init(|| Box::new(new()));
         }
-        (price.d_in == *d_in).then_some(&price.quote)
+        (value.d_in == *d_in).then_some(&value.cost)
     }
 }

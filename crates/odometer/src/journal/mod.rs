@@ -35,7 +35,7 @@ pub use self::{
     state::{Invalid, Past, Run, State},
 };
 pub(crate) use self::{
-    books::{Drafted, Entered},
+    books::Drafted,
     news::Informed,
 };
 

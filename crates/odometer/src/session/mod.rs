@@ -21,9 +21,9 @@ use queryable::{AskError, Fuse, Root, Scope};
 
 use crate::{
     account::Account,
-    account::ascent::Kind,
+    account::admission::Kind,
     account::questions::Charged,
-    account::settling::Parent,
+    account::Parent,
     error::{LaunchError, OpenError},
     measurement::{Above, Head, Measurement},
     session::watch::Fused,
@@ -108,9 +108,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
             return durable.map(|(answer, _)| answer);
         }
         self.check(head)?;
-        let terms = self.account.settle(head.bill(), kind)?;
+        let admitted = self.account.launch(head.cost(), kind)?;
         let run = |scope: &mut Scope<'_>| run(self.data.get()?, scope, None);
-        let answer = terms.run(&self.root, run);
+        let answer = admitted.run(&self.root, run);
         // Whatever it answers: a function may not have passed the failure on.
         if self.fuse.is_blown() {
             return Err(LaunchError::Stopped { charged: true });
@@ -149,8 +149,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
         measurement: &Measurement<S, R::Child, A>,
     ) -> Result<(), LaunchError> {
         self.check(measurement.head())?;
-        let bill = measurement.head().bill();
-        self.account.settle(bill, Kind::Asked).map(drop)
+        let cost = measurement.head().cost();
+        self.account.launch(cost, Kind::Asked).map(drop)
     }
 
     pub(crate) fn account(&self) -> &Arc<Account<S::Metric, R>> {

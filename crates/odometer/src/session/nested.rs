@@ -7,7 +7,7 @@ use queryable::DEFAULT_MESSAGES;
 
 use crate::{
     account::Cap,
-    account::journaled::Made,
+    account::opening::Made,
     error::OpenError,
     journal::{Relation, Segment},
     session::Session,
@@ -35,7 +35,7 @@ pub struct Nested<'a, S: Space, R: FilterRule> {
     label: Arc<str>,
     cap: Option<(S::Distance, ParsedBudget<R>)>,
     halting: bool,
-    quota: u32,
+    quota: Option<u32>,
 }
 
 impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
@@ -45,7 +45,7 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             label,
             cap: None,
             halting: false,
-            quota: session.quota(),
+            quota: None,
         }
     }
 
@@ -64,7 +64,7 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
     /// It lists at most so many different measurements: see [`Odometer::quota`](crate::Odometer::quota). Otherwise as many
     /// as the session above it, whose own quota counts for it, too.
     pub fn quota(mut self, measurements: u32) -> Self {
-        self.quota = measurements;
+        self.quota = Some(measurements);
         self
     }
 
@@ -102,7 +102,8 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             label,
             rule,
             cap,
-            quota,
+            quota: quota.unwrap_or_else(|| session.quota()),
+            share: quota,
             messages: DEFAULT_MESSAGES,
             parent: Some(session.payer()),
             through: None,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Session, plan::Plan};
 use crate::{
-    account::planning::Copies,
+    account::plan::Copies,
     account::questions::{Bookmark, Charged, Listed},
-    account::settling::Payer,
+    account::Payer,
     error::LaunchError,
     measurement::{Description, Measurement},
     remaining::Remaining,
@@ -168,9 +168,9 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         d_in: impl Borrow<S::Distance>,
     ) -> Result<Vec<Charge<ChildLoss<R>>>, LaunchError> {
         self.usable()?;
-        let charged = |(description, quote, count): Charged<ChildLoss<R>>| Charge {
+        let charged = |(description, cost, count): Charged<ChildLoss<R>>| Charge {
             description: (*description).clone(),
-            loss: match quote.leaf() {
+            loss: match cost.largest() {
                 Some(loss) => loss.clone(),
                 None => self.account.measure.zero(),
             },
