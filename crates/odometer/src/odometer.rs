@@ -273,8 +273,8 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
             Fused::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
         check_contains(&self.space, &data)?;
         let (label, rule) = (Arc::clone(&self.label), self.rule.clone());
-        let account =
-            Account::new(label, rule, None, (self.quota, None), None)?.answering_at_most(self.messages);
+        let account = Account::new(label, rule, None, (self.quota, None), None)?
+            .answering_at_most(self.messages);
         Ok(Session::new(
             self.space.clone(),
             Data::Here(data),

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod admission;
 mod attacks;
 mod bad_input;
 mod budgets;
@@ -33,7 +34,6 @@ mod reopening;
 mod replaying;
 mod reserved;
 mod rows;
-mod admission;
 mod settling;
 mod shared;
 mod snapshots;

@@ -8,13 +8,8 @@ use measures::{Conversion, Loss as _, MapError, Measure, Metric, PrivacyMap, Sym
 use queryable::guarded;
 
 use crate::{
-    account::identity::Identity,
-    account::recorded::Recorded,
-    account::remembered::Remembered,
-    account::shared::SharedCurves,
-    error::LaunchError,
-    journal::Place,
-    measurement::Description,
+    account::identity::Identity, account::recorded::Recorded, account::remembered::Remembered,
+    account::shared::SharedCurves, error::LaunchError, journal::Place, measurement::Description,
     transformation::Stability,
 };
 
@@ -206,10 +201,7 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
     /// [`LaunchError::Map`] and [`LaunchError::MapPanicked`] if the map fails: it is user-supplied,
     /// so nothing may be locked.
     #[inline]
-    pub(crate) fn charged_at(
-        &self,
-        d_in: &MI::Distance,
-    ) -> Result<CostAt<M::Loss>, LaunchError> {
+    pub(crate) fn charged_at(&self, d_in: &MI::Distance) -> Result<CostAt<M::Loss>, LaunchError> {
         if let Some(known) = self.0.remembered.get(d_in) {
             return Ok(known.clone());
         }

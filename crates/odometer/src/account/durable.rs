@@ -150,14 +150,13 @@ pub(crate) fn charge_all<'a>(
     let stage = |prepared: Result<Durable<'a>, LaunchError>| Ok(prepared?.stage(kind));
     let staged: Vec<Result<_, LaunchError>> = prepared.into_iter().map(stage).collect();
     drop(lease);
-    let wait = |staged: Result<Result<(Admitted, Drafted), Refused<'a>>, LaunchError>| {
-        match staged? {
-            Ok((admitted, charge)) => {
-                let written = charge.wait().map_err(LaunchError::in_doubt)?;
-                Ok((admitted, written))
-            }
-            Err(refused) => Err(refused.wait()),
+    let wait = |staged: Result<Result<(Admitted, Drafted), Refused<'a>>, LaunchError>| match staged?
+    {
+        Ok((admitted, charge)) => {
+            let written = charge.wait().map_err(LaunchError::in_doubt)?;
+            Ok((admitted, written))
         }
+        Err(refused) => Err(refused.wait()),
     };
     staged.into_iter().map(wait).collect()
 }

@@ -115,7 +115,9 @@ impl<'a> Limit<'a> {
     /// Whether one more entry is allowed in a list of this length.
     fn allows(&self, length: usize) -> bool {
         let extended = |limit: u32| match self.is_merged {
-            true => limit.saturating_add(limit / SHARES).saturating_add(MIN_SHARE),
+            true => limit
+                .saturating_add(limit / SHARES)
+                .saturating_add(MIN_SHARE),
             false => limit,
         };
         let in_list = length < extended(self.list) as usize && length < u32::MAX as usize;

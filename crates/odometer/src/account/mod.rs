@@ -164,7 +164,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             state: Mutex::new(State::new(Tallies::new(zero.clone()), false)),
             cap,
             quota,
-            share: Share::new(parent.as_ref().map_or(quota, |parent| parent.quota()), share),
+            share: Share::new(
+                parent.as_ref().map_or(quota, |parent| parent.quota()),
+                share,
+            ),
             messages: finite::<R>().then_some(DEFAULT_MESSAGES),
             sequence: sequential.then(Sequence::new),
             parent,
@@ -217,10 +220,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     }
 
     /// What one more launch could cost within the cap, if there is one.
-    fn remaining_here(
-        &self,
-        asked: Asked<'_, MI>,
-    ) -> Result<Remaining<ChildLoss<R>>, LaunchError> {
+    fn remaining_here(&self, asked: Asked<'_, MI>) -> Result<Remaining<ChildLoss<R>>, LaunchError> {
         self.ruled(|| {
             let Some(cap) = &self.cap else {
                 return Remaining::unlimited();
@@ -314,7 +314,11 @@ impl<MI: Metric, R: Tallied> Payer<MI, R::Child> for Account<MI, R> {
     }
 
     fn is_sequential(&self) -> bool {
-        let above = || self.parent.as_ref().is_some_and(|parent| parent.is_sequential());
+        let above = || {
+            self.parent
+                .as_ref()
+                .is_some_and(|parent| parent.is_sequential())
+        };
         self.sequence.is_some() || above()
     }
 

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, Weak};
 
-use measures::Tallied;
 use measures::Metric;
+use measures::Tallied;
 
 use crate::{
     account::entries::Share,
@@ -41,7 +41,9 @@ impl<A> Default for CopiesOf<A> {
 impl<A> CopiesOf<A> {
     fn find(&self, copies: &Copies) -> Option<Arc<A>> {
         let alive = lock(&self.0);
-        let mut of = alive.iter().filter(|(address, _)| *address == copies.address());
+        let mut of = alive
+            .iter()
+            .filter(|(address, _)| *address == copies.address());
         of.find_map(|(_, copy)| copy.upgrade())
     }
 
@@ -49,7 +51,9 @@ impl<A> CopiesOf<A> {
     fn keep(&self, copies: &Copies, new: &Arc<A>) -> Arc<A> {
         let mut alive = lock(&self.0);
         alive.retain(|(_, copy)| copy.strong_count() > 0);
-        let mut of = alive.iter().filter(|(address, _)| *address == copies.address());
+        let mut of = alive
+            .iter()
+            .filter(|(address, _)| *address == copies.address());
         if let Some(faster) = of.find_map(|(_, copy)| copy.upgrade()) {
             return faster;
         }

@@ -159,7 +159,10 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             // A tally that panics leaves nothing behind.
             let mut rest = mem::replace(progress, Progress::nothing());
             let absorbed = self.ruled(|| {
-                let mut sum = rest.tallies.take().unwrap_or_else(|| Tallies::new(zero.clone()));
+                let mut sum = rest
+                    .tallies
+                    .take()
+                    .unwrap_or_else(|| Tallies::new(zero.clone()));
                 for (_, cost, n) in &read {
                     sum.absorb(cost, *n, zero, &mut tallies)?;
                 }

@@ -39,12 +39,9 @@ pub(super) enum Origin {
 impl<MI: Metric, M: Measure> Recorded<MI, M> {
     /// The cost of a launch of which only the value at one distance is known; `None` if that cannot
     /// be written.
-    pub(super) fn at_one(
-        measure: &M,
-        d_in: MI::Distance,
-        cost: CostAt<M::Loss>,
-    ) -> Option<Self> {
-        let part = |step: &PartStep| format!("{}/{}:{:?} ", step.group.address(), step.part, step.units);
+    pub(super) fn at_one(measure: &M, d_in: MI::Distance, cost: CostAt<M::Loss>) -> Option<Self> {
+        let part =
+            |step: &PartStep| format!("{}/{}:{:?} ", step.group.address(), step.part, step.units);
         let path = cost.path().iter().map(part);
         let losses = cost.losses().iter().map(|loss| Some(loss.written()? + " "));
         let text = path.map(Some).chain(losses).collect::<Option<String>>()?;
@@ -166,9 +163,7 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
                 let map = map_of_form(measure, form)?;
                 map.map(|map| Self::direct(Arc::clone(&description), map))
             }
-            Posted::Part { path, form, .. } => {
-                part_cost(&description, measure, path, form, books)?
-            }
+            Posted::Part { path, form, .. } => part_cost(&description, measure, path, form, books)?,
             Posted::Slot { .. } => return Err(slot()),
         };
         let recorded = Recorded {

@@ -154,8 +154,14 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
         }
         state.launched += kind.count();
         if let Some((slot, is_merged)) = self.counted {
-            let cost = if is_merged { self.merged.get() } else { self.cost.get() };
-            state.entries.record(slot, cost?, kind.count(), state.launched);
+            let cost = if is_merged {
+                self.merged.get()
+            } else {
+                self.cost.get()
+            };
+            state
+                .entries
+                .record(slot, cost?, kind.count(), state.launched);
             if let (Slot::New(_), Some(share)) = (slot, self.share) {
                 share.take();
             }

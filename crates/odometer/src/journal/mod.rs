@@ -34,10 +34,7 @@ pub use self::{
     snapshot::{Snapshot, SnapshotError},
     state::{Invalid, Past, Run, State},
 };
-pub(crate) use self::{
-    books::Drafted,
-    news::Informed,
-};
+pub(crate) use self::{books::Drafted, news::Informed};
 
 use std::fmt;
 

@@ -18,8 +18,8 @@ use queryable::{AskError, Fuse, guarded};
 use self::index::Index;
 use crate::{
     account::cost::{Asked, Cost, GroupId, PartCost, PartStep, Units, sizes},
-    account::opening::Made,
     account::link::Link,
+    account::opening::Made,
     collection::Partible,
     error::OpenError,
     journal::{JournalError, Key, Opening, PartitionTerms, Place, Relation, Segment, Terms},

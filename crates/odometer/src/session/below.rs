@@ -9,8 +9,8 @@ use super::{Data, Session, nested::Nested, watch::Fused};
 use crate::{
     account::Parent,
     account::cost::Cost,
-    account::opening::{Made, Spot},
     account::link::Link,
+    account::opening::{Made, Spot},
     error::OpenError,
     journal::{JournalError, Place, Relation, Segment},
     space::{Space, check_same},

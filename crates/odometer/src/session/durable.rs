@@ -7,9 +7,9 @@ use queryable::{AskError, Scope};
 
 use super::Session;
 use crate::{
+    account::Payer as _,
     account::admission::{Admitted, Kind, TurnLocks},
     account::durable::{Charged, Durable, Request, charge_all, not_on_a_ledger},
-    account::Payer as _,
     error::LaunchError,
     journal::{JournalError, Receipt, Written},
     measurement::{Above, Head, Measurement},

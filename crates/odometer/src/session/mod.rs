@@ -21,9 +21,9 @@ use queryable::{AskError, Fuse, Root, Scope};
 
 use crate::{
     account::Account,
+    account::Parent,
     account::admission::Kind,
     account::questions::Charged,
-    account::Parent,
     error::{LaunchError, OpenError},
     measurement::{Above, Head, Measurement},
     session::watch::Fused,

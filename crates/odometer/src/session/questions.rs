@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Session, plan::Plan};
 use crate::{
+    account::Payer,
     account::plan::Copies,
     account::questions::{Bookmark, Charged, Listed},
-    account::Payer,
     error::LaunchError,
     measurement::{Description, Measurement},
     remaining::Remaining,

@@ -101,7 +101,11 @@ impl<T: Tally> Node<T> {
         Ok(Changed { change, total })
     }
 
-    fn after(&self, path: &[PartStep], launches: &Launches<'_, T>) -> Result<Change<T>, Contradiction> {
+    fn after(
+        &self,
+        path: &[PartStep],
+        launches: &Launches<'_, T>,
+    ) -> Result<Change<T>, Contradiction> {
         let Some((step, path)) = path.split_first() else {
             return self.after_here(launches);
         };
