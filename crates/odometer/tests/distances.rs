@@ -1,7 +1,7 @@
 //! The loss at a distance that is new to an account is the sum of what the maps say there.
 
 use exact::{Exact, Round};
-use measures::{Adaptive, Basic, Measure, PrivacyMap, PureDp, SymmetricDistance, Zcdp};
+use measures::{Adaptive, Basic, PrivacyMap, PureDp, SymmetricDistance, Zcdp};
 use odometer::{Measurement, Odometer, Records};
 use proptest::prelude::*;
 

@@ -38,3 +38,4 @@ mod settling;
 mod shared;
 mod snapshots;
 mod turns;
+mod walk;

@@ -4,20 +4,16 @@
 
 use std::{ops::RangeInclusive, sync::Arc, sync::OnceLock};
 
-use measures::{Conversion, Loss as _, MapError, Measure, Metric, PrivacyMap, SymmetricDistance};
+use measures::{Distance, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance};
 use queryable::guarded;
 
 use crate::{
-    account::identity::Identity, account::recorded::Recorded, account::remembered::Remembered,
-    account::shared::SharedCurves, error::LaunchError, journal::Place, measurement::Description,
-    transformation::Stability,
+    account::identity::Identity, account::recorded::Recorded, account::shared::SharedCurves,
+    error::LaunchError, journal::Place, measurement::Description,
 };
 
 /// Above this number of units, splits over the parts of a partition are bounded, not enumerated.
 pub(crate) const MAX_UNITS: u32 = 64;
-
-/// The name of an entry that stands for several measurements, in a list that is full.
-const MERGED: &str = "measurements beyond the quota";
 
 /// Identifies a partition. Whoever stores an address of an id also stores the id.
 #[derive(Clone, Debug, Default)]
@@ -276,117 +272,6 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
             Source::Recorded(_) => false,
         }
     }
-
-    /// A cost that bounds every cost of the same [identity](Self::identity): maps of one form may
-    /// be different functions, and none is above the form. Runs user-supplied code.
-    pub(super) fn by_form(&self) -> Self {
-        let source = match self.source() {
-            Source::Direct(map) => Source::Direct(by_form(map)),
-            Source::Part(part) => Source::Part(PartCost {
-                inner: part.inner.by_form(),
-                ..part.clone()
-            }),
-            Source::Recorded(_) => return self.clone(),
-        };
-        Self::new(Arc::clone(self.description()), source)
-    }
-
-    /// A cost that stands for this launch and others in a list that is full. Costs of equal symbolic
-    /// form are one, and keep their form. Of another cost only the value at the cap's distance is
-    /// known: it is infinite beyond. `None` if there is neither a form nor a cap.
-    pub(super) fn merged(&self, at_cap: Option<(&MI::Distance, &CostAt<M::Loss>)>) -> Option<Self> {
-        let merge = || {
-            let source = match (self.source(), at_cap) {
-                (Source::Direct(map), _) if self.identity().is_symbolic() => {
-                    Source::Direct(map.clone())
-                }
-                (Source::Part(part), _) if self.identity().is_symbolic() => {
-                    Source::Part(part.clone())
-                }
-                (_, Some((d_in, cost))) => {
-                    let (d_in, cost) = (d_in.clone(), cost.clone());
-                    Source::Recorded(Recorded::at_one(self.measure(), d_in, cost)?)
-                }
-                (_, None) => return None,
-            };
-            let description = Description {
-                name: MERGED.into(),
-                parameters: Vec::new(),
-            };
-            let merged = Self::new(Arc::new(description), source);
-            merged.identity();
-            Some(merged)
-        };
-        guarded(merge).ok().flatten()
-    }
-
-    fn measure(&self) -> &M {
-        match self.source() {
-            Source::Direct(map) => map.measure(),
-            Source::Part(part) => part.inner.measure(),
-            Source::Recorded(recorded) => recorded.measure(),
-        }
-    }
-
-    /// The cost of the same launch in another measure.
-    pub(crate) fn converted<C: Conversion<From = M>>(&self, conversion: &C) -> Cost<MI, C::To> {
-        let source = match &self.0.source {
-            Source::Direct(map) => Source::Direct(map.convert(conversion.clone())),
-            Source::Part(part) => Source::Part(PartCost {
-                group: part.group.clone(),
-                part: part.part,
-                units: Arc::clone(&part.units),
-                factor: part.factor,
-                inner: part.inner.converted(conversion),
-            }),
-            Source::Recorded(_) => Source::Direct(infinite(conversion.to())),
-        };
-        Cost::new(Arc::clone(self.description()), source)
-    }
-
-    /// The cost of the same launch, as the data before a stable transformation see it. The
-    /// stability map multiplies distances by the factor, if there is one.
-    pub(crate) fn after<M0: Metric>(
-        &self,
-        stability: &Arc<Stability<M0::Distance, MI::Distance>>,
-        factor: Option<u32>,
-    ) -> Cost<M0, M> {
-        let stability = Arc::clone(stability);
-        let source = match &self.0.source {
-            Source::Direct(map) => {
-                Source::Direct(map.after_known(factor, move |d_in| stability(d_in)))
-            }
-            Source::Part(part) => {
-                let units = Arc::clone(&part.units);
-                Source::Part(PartCost {
-                    group: part.group.clone(),
-                    part: part.part,
-                    units: Arc::new(move |d_in: &M0::Distance| units(&stability(d_in)?)),
-                    factor: (part.factor.zip(factor))
-                        .and_then(|(units, factor)| units.checked_mul(factor)),
-                    inner: part.inner.clone(),
-                })
-            }
-            Source::Recorded(recorded) => Source::Direct(infinite(recorded.measure().clone())),
-        };
-        Cost::new(Arc::clone(self.description()), source)
-    }
-}
-
-/// The map of the form of this map, or this map if it is that of its form.
-fn by_form<MI: Metric, M: Measure>(map: &PrivacyMap<MI, M>) -> PrivacyMap<MI, M> {
-    if map.is_its_form() {
-        return map.clone();
-    }
-    let of_form = PrivacyMap::of_form(map.measure().clone(), map.form().clone());
-    of_form.unwrap_or_else(|| infinite(map.measure().clone()))
-}
-
-/// The map of a record that is charged to another account: records are charged to one account only.
-#[cold]
-fn infinite<MI: Metric, M: Measure>(measure: M) -> PrivacyMap<MI, M> {
-    let infinity = measure.infinity();
-    PrivacyMap::new(measure, move |_| Ok(infinity.clone()))
 }
 
 impl<MI: Metric, M: Measure> PartCost<MI, M> {
@@ -452,5 +337,50 @@ impl<MI: Metric, M: Measure> Clone for PartCost<MI, M> {
             factor: self.factor,
             inner: self.inner.clone(),
         }
+    }
+}
+
+/// The number of distances that are remembered. The caps above a session seldom have as many.
+const MAX_REMEMBERED: usize = 4;
+
+/// The values of a cost at the first few distances at which it was charged. Maps never change. The
+/// first value is stored in place, since nearly all costs are charged at one distance.
+struct Remembered<D, L>(OnceLock<Value<D, L>>);
+
+struct Value<D, L> {
+    d_in: D,
+    cost: CostAt<L>,
+    next: OnceLock<Box<Value<D, L>>>,
+}
+
+impl<D: Distance, L: Loss> Remembered<D, L> {
+    const fn nothing() -> Self {
+        Self(OnceLock::new())
+    }
+
+    #[inline]
+    fn get(&self, d_in: &D) -> Option<&CostAt<L>> {
+        let mut value = self.0.get()?;
+        while value.d_in != *d_in {
+            value = value.next.get()?;
+        }
+        Some(&value.cost)
+    }
+
+    /// Remembers a value, unless there are too many. Returns what is remembered at this distance.
+    fn keep(&self, d_in: &D, cost: &CostAt<L>) -> Option<&CostAt<L>> {
+        let new = || Value {
+            d_in: d_in.clone(),
+            cost: cost.clone(),
+            next: OnceLock::new(),
+        };
+        let mut value = self.0.get_or_init(new);
+        for _ in 1..MAX_REMEMBERED {
+            if value.d_in == *d_in {
+                break;
+            }
+            value = value.next.get_or_init(|| Box::new(new()));
+        }
+        (value.d_in == *d_in).then_some(&value.cost)
     }
 }

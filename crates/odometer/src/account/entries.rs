@@ -25,7 +25,7 @@ const MIN_SHARE: u32 = 16;
 const BLOCK: usize = 256;
 
 /// The number of entries that a question reads under one lock.
-pub(super) const BATCH: usize = 256;
+const BATCH: usize = 256;
 
 pub(super) struct Entries<MI: Metric, M: Measure> {
     list: Vec<Entry<MI, M>>,
@@ -142,10 +142,6 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
             latest: Vec::new(),
             last: None,
         }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
     }
 
     /// Where a launch of this cost is counted, with the memory that [`record`](Self::record) needs.

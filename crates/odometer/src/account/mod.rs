@@ -8,9 +8,8 @@
 
 mod addresses;
 pub(crate) mod admission;
-mod cap;
-mod contained;
 pub(crate) mod cost;
+mod derived;
 pub(crate) mod durable;
 mod entries;
 mod identity;
@@ -20,7 +19,6 @@ pub(crate) mod plan;
 pub(crate) mod questions;
 mod readings;
 mod recorded;
-mod remembered;
 mod shared;
 mod step;
 mod tallies;
@@ -32,7 +30,7 @@ use measures::{
 };
 use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 
-pub(crate) use self::{addresses::AddressMap, cap::Cap};
+pub(crate) use self::{addresses::AddressMap, tallies::Cap};
 use self::{
     admission::{Admission, Admitted, Kind, Steps, Unrecorded},
     cost::{Asked, Cost, CostAt, PartCostAt, PartStep},

@@ -1,14 +1,13 @@
 //! One account's part in an admission: whether the launch fits in its list and its budget, and the
 //! charge.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use measures::{ChildLoss, Loss as _, Measure as _, Metric, Tallied, Total, TotalLoss};
-use queryable::Turn;
+use queryable::{Turn, guarded};
 
 use crate::{
     account::admission::{Checked, Kind, Refused, Step},
-    account::contained::Contained,
     account::cost::{Cost, CostAt},
     account::entries::{Limit, Share, Slot},
     account::tallies::Pending,
@@ -197,7 +196,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
         let account = self.account.label.to_string();
         match refused {
             Refused::Over => {
-                let spent = std::mem::replace(&mut self.spent, Contained::EMPTY);
+                let spent = mem::replace(&mut self.spent, Contained::EMPTY);
                 let explained = self.account.ruled(|| self.over(&spent));
                 match explained {
                     Ok(Some(refusal)) => LaunchError::Refused(Box::new(refusal)),
@@ -275,6 +274,46 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
                 remaining,
                 budget: budget.clone(),
             }),
+        }
+    }
+}
+
+/// A place for a value whose destructor is user-supplied. A panic of that destructor stays inside,
+/// also while something else panics.
+struct Contained<T>(Option<T>);
+
+impl<T> Contained<T> {
+    const EMPTY: Self = Self(None);
+
+    #[inline]
+    fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+
+    /// Puts a value in; the place must be empty.
+    #[inline]
+    fn put(&mut self, value: T) -> &mut T {
+        debug_assert!(self.0.is_none(), "a value would be dropped here");
+        self.0.insert(value)
+    }
+
+    #[inline]
+    fn get(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+
+    #[inline]
+    fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_mut()
+    }
+}
+
+impl<T> Drop for Contained<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if mem::needs_drop::<T>() && self.0.is_some() {
+            let value = self.0.take();
+            let _ = guarded(|| drop(value));
         }
     }
 }

@@ -61,8 +61,9 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
         self
     }
 
-    /// It lists at most so many different measurements: see [`Odometer::quota`](crate::Odometer::quota). Otherwise as many
-    /// as the session above it, whose own quota counts for it, too.
+    /// It lists this number of different measurements, and may use as many entries of the list above it: see
+    /// [`Odometer::quota`](crate::Odometer::quota). Otherwise it lists as many as the session above, and may use a
+    /// sixteenth of that session's list.
     pub fn quota(mut self, measurements: u32) -> Self {
         self.quota = Some(measurements);
         self

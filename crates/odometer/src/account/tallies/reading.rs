@@ -49,15 +49,6 @@ impl<T: Tally> Tallies<T> {
         parted.data.absorb(cost.path(), &launches, shared)
     }
 
-    /// Does the total know of everything that was absorbed?
-    #[inline]
-    pub(crate) fn is_settled(&self) -> bool {
-        match self {
-            Self::Plain(_) => true,
-            Self::Parted(parted) => !parted.stale,
-        }
-    }
-
     /// Brings the total up to date.
     pub(crate) fn settle(&mut self, zero: &T) {
         if let Self::Parted(parted) = self
