@@ -38,4 +38,5 @@ mod settling;
 mod shared;
 mod snapshots;
 mod turns;
+mod waiting;
 mod walk;

@@ -15,6 +15,8 @@
 //! and runs. There is one order of locks, so there is no deadlock: an account has one parent for
 //! life.
 
+use std::borrow::Cow;
+
 use measures::{Measure, Metric};
 use queryable::{AskError, Root, Scope, Turn, guarded};
 
@@ -23,6 +25,7 @@ use crate::{
     account::cost::Cost,
     error::LaunchError,
     journal::{JournalError, Posting},
+    planted::{Mistake, is_planted},
     sync::MutexGuard,
 };
 
@@ -96,8 +99,11 @@ pub(crate) trait Step<'a> {
     /// Unlocks the account, if it is locked.
     fn unlock(&mut self);
 
-    /// Forgets what an attempt has computed. Nothing may be locked: destructors run.
+    /// Forgets what an attempt has computed. Destructors run, so nothing may be locked.
     fn reset(&mut self);
+
+    /// Drops all values with user-supplied destructors, which may panic: then it is called again.
+    fn release(&mut self);
 
     /// After [`Refused::Crowded`]: prepares to count the launch in an entry that stands for several
     /// measurements. Nothing may be locked.
@@ -210,11 +216,11 @@ impl<'a> Admission<'a> {
     /// [`LaunchError::Map`], [`LaunchError::MapPanicked`], [`LaunchError::TooDeep`].
     pub(super) fn prepare<MI: Metric, M: Measure>(
         leaf: &'a impl Payer<MI, M>,
-        cost: &Cost<MI, M>,
+        cost: &'a Cost<MI, M>,
     ) -> Result<Self, LaunchError> {
-        let mut steps = Vec::with_capacity(usize::from(leaf.depth()) + 1);
-        leaf.prepare(cost, None, &mut steps)?;
-        Ok(Self(steps))
+        let mut admission = Self(Vec::with_capacity(usize::from(leaf.depth()) + 1));
+        leaf.prepare(Cow::Borrowed(cost), None, &mut admission.0)?;
+        Ok(admission)
     }
 
     /// An admission in one account only.
@@ -239,7 +245,7 @@ impl<'a> Admission<'a> {
             match self.attempt(kind, staging)? {
                 Ok(admitted) => return Ok(admitted),
                 Err(Ended::Refused(at, Refused::Crowded)) => {
-                    self.0.iter_mut().for_each(|step| step.reset());
+                    let _ = guarded(|| self.0.iter_mut().for_each(|step| step.reset()));
                     self.0[at].merge(kind)?;
                 }
                 Err(Ended::Refused(at, refused)) => return Err(self.0[at].explain(refused)),
@@ -263,6 +269,15 @@ impl<'a> Admission<'a> {
     }
 }
 
+/// A panic of a user-supplied destructor stays here, and the other values are dropped as well.
+impl Drop for Admission<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let release = |steps: &mut Steps<'_>| steps.iter_mut().for_each(|step| step.release());
+        while guarded(|| release(&mut self.0)).is_err() {}
+    }
+}
+
 /// Phases 2 to 4. `asked` is the number of the step whose code runs.
 fn attempt(
     locked: &mut Locked<'_, '_>,
@@ -272,6 +287,9 @@ fn attempt(
 ) -> Result<Admitted, Ended> {
     let (mut sequential, mut messages) = (0, None);
     let mut expected = kind.expected();
+    if is_planted(Mistake::LocksFromTheRoot) && kind == Kind::Tentative {
+        locked.0.reverse();
+    }
     for (at, step) in locked.0.iter_mut().enumerate() {
         *asked = at;
         let checked = step.check(kind, expected.take());
@@ -288,7 +306,9 @@ fn attempt(
         messages = messages.into_iter().chain(checked.messages).min();
     }
     let mut turns = Vec::with_capacity(sequential);
-    staging.charge().map_err(Ended::Journal)?;
+    if !is_planted(Mistake::CommitsWithoutStage) {
+        staging.charge().map_err(Ended::Journal)?;
+    }
     if kind.charges() {
         let steps = locked.0.iter_mut().rev();
         turns.extend(steps.filter_map(|step| step.commit(kind)));

@@ -70,7 +70,7 @@ impl<'a> Durable<'a> {
     /// [`LaunchError`]; for a key that is there already it waits until that record is written.
     pub(crate) fn prepare<MI: Metric, R: Tallied>(
         account: &'a Account<MI, R>,
-        cost: &Cost<MI, R::Child>,
+        cost: &'a Cost<MI, R::Child>,
         kind: Kind,
         request: Request,
     ) -> Result<Self, LaunchError> {

@@ -4,7 +4,7 @@
 //! A link passes the cost of the launched measurement itself upwards, translated; never a total.
 //! Translations are stored, so that equal launches are one entry above the link, too.
 
-use std::{collections::HashMap, mem, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, mem, sync::Arc};
 
 use measures::{MAX_LINKS, Measure, Metric};
 use queryable::guarded;
@@ -120,12 +120,12 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Parts<MI, M, MI2, M2> {
 impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI, M, MI2, M2> {
     fn prepare<'a>(
         &'a self,
-        cost: &Cost<MI, M>,
+        cost: Cow<'a, Cost<MI, M>>,
         share: Option<&'a Share>,
         steps: &mut Steps<'a>,
     ) -> Result<(), LaunchError> {
-        let translated = self.parts.translated(cost)?;
-        self.parent.prepare(&translated, share, steps)
+        let translated = self.parts.translated(&cost)?;
+        self.parent.prepare(Cow::Owned(translated), share, steps)
     }
 
     fn copied(self: Arc<Self>, copies: &Copies) -> Result<Parent<MI, M>, LaunchError> {

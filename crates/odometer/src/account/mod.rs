@@ -23,7 +23,7 @@ mod shared;
 mod step;
 mod tallies;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use measures::{
     ChildLoss, Interleaving, Loss as _, Measure, Metric, Rule, Tallied, Total, TotalLoss,
@@ -63,7 +63,7 @@ pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
     /// be locked.
     fn prepare<'a>(
         &'a self,
-        cost: &Cost<MI, M>,
+        cost: Cow<'a, Cost<MI, M>>,
         share: Option<&'a Share>,
         steps: &mut Steps<'a>,
     ) -> Result<(), LaunchError>;
@@ -276,11 +276,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
 impl<MI: Metric, R: Tallied> Payer<MI, R::Child> for Account<MI, R> {
     fn prepare<'a>(
         &'a self,
-        cost: &Cost<MI, R::Child>,
+        cost: Cow<'a, Cost<MI, R::Child>>,
         share: Option<&'a Share>,
         steps: &mut Steps<'a>,
     ) -> Result<(), LaunchError> {
-        steps.push(Box::new(AccountStep::prepare(self, cost.clone(), share)?));
+        steps.push(AccountStep::prepare(self, cost.clone(), share)?);
         match &self.parent {
             Some(parent) => parent.prepare(cost, Some(&self.share), steps),
             None => Ok(()),

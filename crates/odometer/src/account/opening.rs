@@ -1,7 +1,10 @@
 //! Accounts on a journal: their place and their terms, and how what was charged before is charged
 //! again when they are opened.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use measures::{Distance as _, Loss as _, Measure as _, Metric, Tallied};
 use queryable::guarded;
@@ -252,8 +255,8 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
 
     fn charge_run(&self, cost: Cost<MI, R::Child>, count: u64) -> Result<(), OpenError> {
         let charge = || {
-            let step = AccountStep::prepare(self, cost, None)?;
-            let mut admission = Admission::alone(Box::new(step));
+            let step = AccountStep::prepare(self, Cow::Owned(cost), None)?;
+            let mut admission = Admission::alone(step);
             admission.admit(Kind::Past(count), &mut Unrecorded)
         };
         let charged = charge().map(drop);

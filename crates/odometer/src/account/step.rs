@@ -1,10 +1,10 @@
 //! One account's part in an admission: whether the launch fits in its list and its budget, and the
 //! charge.
 
-use std::{mem, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use measures::{ChildLoss, Loss as _, Measure as _, Metric, Tallied, Total, TotalLoss};
-use queryable::{Turn, guarded};
+use queryable::Turn;
 
 use crate::{
     account::admission::{Checked, Kind, Refused, Step},
@@ -15,54 +15,55 @@ use crate::{
     error::LaunchError,
     journal::Posting,
     measurement::Description,
+    planted::{Mistake, is_planted},
     refusal::{Refusal, RefusedLosses, Typed},
     sync::{MutexGuard, lock},
 };
 
-/// A launch in one account. Whatever has a user-supplied destructor is contained, and dropped when
-/// nothing is locked.
+/// A launch in one account. Values with user-supplied destructors stay here until
+/// [`release`](Step::release), when nothing is locked.
 pub(super) struct AccountStep<'a, MI: Metric, R: Tallied> {
     account: &'a Account<MI, R>,
     /// The locked account, from the check to the commit.
     locked: Option<MutexGuard<'a, State<MI, R>>>,
-    cost: Contained<Cost<MI, R::Child>>,
+    cost: Option<Cow<'a, Cost<MI, R::Child>>>,
     /// The cost at the cap's distance, if there is a cap.
-    at_cap: Contained<CostAt<ChildLoss<R>>>,
+    at_cap: Option<CostAt<ChildLoss<R>>>,
     /// If the list is full: the cost of the entry that stands for several measurements.
-    merged: Contained<Cost<MI, R::Child>>,
+    merged: Option<Cost<MI, R::Child>>,
     /// The share of the account below.
     share: Option<&'a Share>,
     /// Where the launch is counted, once it was checked; and whether that is the merged entry.
     counted: Option<(Slot, bool)>,
     /// The next tallies once the launch was checked; the old ones once it was charged.
-    next: Contained<Pending<R::Tally>>,
+    next: Option<Pending<R::Tally>>,
     /// What was spent before, if the launch was refused.
-    spent: Contained<R::Tally>,
+    spent: Option<Box<R::Tally>>,
 }
 
 impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
     /// Asks for the cost at the cap's distance. Nothing may be locked.
     pub(super) fn prepare(
         account: &'a Account<MI, R>,
-        cost: Cost<MI, R::Child>,
+        cost: Cow<'a, Cost<MI, R::Child>>,
         share: Option<&'a Share>,
-    ) -> Result<Self, LaunchError> {
+    ) -> Result<Box<Self>, LaunchError> {
         cost.identity();
         let at_cap = match &account.cap {
-            Some(cap) => Contained::new(cost.charged_at(&cap.d_in)?),
-            None => Contained::EMPTY,
+            Some(cap) => Some(cost.charged_at(&cap.d_in)?),
+            None => None,
         };
-        Ok(Self {
+        Ok(Box::new(Self {
             account,
             locked: None,
-            cost: Contained::new(cost),
+            cost: Some(cost),
             at_cap,
-            merged: Contained::EMPTY,
+            merged: None,
             share,
             counted: None,
-            next: Contained::EMPTY,
-            spent: Contained::EMPTY,
-        })
+            next: None,
+            spent: None,
+        }))
     }
 
     /// Checks the launch in the locked account.
@@ -96,12 +97,15 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
     fn check_list(&mut self, state: &mut State<MI, R>, kind: Kind) -> Result<(), Refused> {
         let entries = &mut state.entries;
         let limit = self.limit(kind);
-        let slot = self.cost.get().and_then(|cost| entries.slot(cost, &limit));
+        let slot = self
+            .cost
+            .as_deref()
+            .and_then(|cost| entries.slot(cost, &limit));
         if let Some(slot) = slot {
             self.counted = Some((slot, false));
             return Ok(());
         }
-        let merged = self.merged.get().ok_or(Refused::Crowded)?;
+        let merged = self.merged.as_ref().ok_or(Refused::Crowded)?;
         let slot = entries.slot(merged, &limit.merged());
         let slot = slot.ok_or_else(|| Refused::Full(limit.reached()))?;
         self.counted = Some((slot, true));
@@ -117,13 +121,15 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
 
     /// Computes the next tallies, and asks the rule.
     fn check_budget(&mut self, state: &mut State<MI, R>, kind: Kind) -> Result<(), Refused> {
-        let (Some(cap), Some(cost)) = (&self.account.cap, self.at_cap.get()) else {
+        let (Some(cap), Some(cost)) = (&self.account.cap, &self.at_cap) else {
             return Ok(());
         };
         let after = state.spent.after(cost, kind.count(), &self.account.zero);
-        let next = self.next.put(after.map_err(|_| Refused::Contradiction)?);
+        let after = after.map_err(|_| Refused::Contradiction)?;
+        // It stays if the rule panics: nothing is dropped under the lock.
+        let next = self.next.insert(after);
         if !kind.is_past() && !cap.solved.fits(next.total()) {
-            self.spent.put(state.spent.total().clone());
+            self.spent = Some(Box::new(state.spent.total().clone()));
             return Err(Refused::Over);
         }
         state.spent.reserve(next);
@@ -135,6 +141,10 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
     fn check(&mut self, kind: Kind, expected: Option<u64>) -> Result<Checked, Refused> {
         let mut state = lock(&self.account.state);
         let checked = self.check_in(&mut state, kind, expected);
+        if is_planted(Mistake::UnlocksAfterCheck) {
+            drop(state);
+            state = lock(&self.account.state);
+        }
         self.locked = Some(state);
         checked
     }
@@ -148,15 +158,14 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
     fn commit(&mut self, kind: Kind) -> Option<Turn> {
         let mut locked = self.locked.take()?;
         let state = &mut *locked;
-        if let Some(next) = self.next.get_mut() {
+        if let Some(next) = &mut self.next {
             state.spent.commit(next);
         }
         state.launched += kind.count();
         if let Some((slot, is_merged)) = self.counted {
-            let cost = if is_merged {
-                self.merged.get()
-            } else {
-                self.cost.get()
+            let cost = match is_merged {
+                true => self.merged.as_ref(),
+                false => self.cost.as_deref(),
             };
             state
                 .entries
@@ -176,18 +185,27 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
 
     fn reset(&mut self) {
         self.counted = None;
-        self.next = Contained::EMPTY;
-        self.spent = Contained::EMPTY;
+        drop(self.next.take());
+    }
+
+    #[inline]
+    fn release(&mut self) {
+        // Each value is taken before it is dropped, so a panic leaves it out of the next attempt.
+        drop(self.next.take());
+        drop(self.at_cap.take());
+        drop(self.cost.take());
+        drop(self.merged.take());
+        drop(self.spent.take());
     }
 
     #[cold]
     fn merge(&mut self, kind: Kind) -> Result<(), LaunchError> {
         let cap = self.account.cap.as_ref();
-        let at_cap = cap.map(|cap| &cap.d_in).zip(self.at_cap.get());
-        let merged = self.cost.get().and_then(|cost| cost.merged(at_cap));
+        let at_cap = cap.map(|cap| &cap.d_in).zip(self.at_cap.as_ref());
+        let merged = self.cost.as_deref().and_then(|cost| cost.merged(at_cap));
         let reached = self.limit(kind).reached();
         let merged = merged.ok_or_else(|| self.explain(Refused::Full(reached)))?;
-        self.merged.put(merged);
+        self.merged = Some(merged);
         Ok(())
     }
 
@@ -196,8 +214,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
         let account = self.account.label.to_string();
         match refused {
             Refused::Over => {
-                let spent = mem::replace(&mut self.spent, Contained::EMPTY);
-                let explained = self.account.ruled(|| self.over(&spent));
+                let explained = self.account.ruled(|| self.over());
                 match explained {
                     Ok(Some(refusal)) => LaunchError::Refused(Box::new(refusal)),
                     Ok(None) => LaunchError::Contended,
@@ -216,7 +233,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
     }
 
     fn posting(&self) -> Result<Option<Posting>, LaunchError> {
-        let (Some(journaled), Some(cost)) = (self.account.journaled(), self.cost.get()) else {
+        let (Some(journaled), Some(cost)) = (self.account.journaled(), &self.cost) else {
             return Ok(None);
         };
         Ok(Some(Posting {
@@ -236,10 +253,10 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
 
 impl<MI: Metric, R: Tallied> AccountStep<'_, MI, R> {
     /// The refusal of a launch over the cap. Asks the rule.
-    fn over(&self, spent: &Contained<R::Tally>) -> Option<Refusal> {
-        let (spent, cap) = (spent.get()?, self.account.cap.as_ref()?);
+    fn over(&self) -> Option<Refusal> {
+        let (spent, cap) = (self.spent.as_deref()?, self.account.cap.as_ref()?);
         let (remaining, total) = (cap.solved.remaining(spent), cap.solved.spent(spent));
-        let launch = (self.cost.get()?.description(), self.at_cap.get());
+        let launch = (self.cost.as_ref()?.description(), self.at_cap.as_ref());
         let budget = (&cap.d_in, &cap.budget);
         Some(self.account.refusal(launch, budget, remaining, total))
     }
@@ -274,46 +291,6 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
                 remaining,
                 budget: budget.clone(),
             }),
-        }
-    }
-}
-
-/// A place for a value whose destructor is user-supplied. A panic of that destructor stays inside,
-/// also while something else panics.
-struct Contained<T>(Option<T>);
-
-impl<T> Contained<T> {
-    const EMPTY: Self = Self(None);
-
-    #[inline]
-    fn new(value: T) -> Self {
-        Self(Some(value))
-    }
-
-    /// Puts a value in; the place must be empty.
-    #[inline]
-    fn put(&mut self, value: T) -> &mut T {
-        debug_assert!(self.0.is_none(), "a value would be dropped here");
-        self.0.insert(value)
-    }
-
-    #[inline]
-    fn get(&self) -> Option<&T> {
-        self.0.as_ref()
-    }
-
-    #[inline]
-    fn get_mut(&mut self) -> Option<&mut T> {
-        self.0.as_mut()
-    }
-}
-
-impl<T> Drop for Contained<T> {
-    #[inline]
-    fn drop(&mut self) {
-        if mem::needs_drop::<T>() && self.0.is_some() {
-            let value = self.0.take();
-            let _ = guarded(|| drop(value));
         }
     }
 }

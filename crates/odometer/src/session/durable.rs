@@ -114,7 +114,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
     }
 
     /// A launch that can be charged together with others.
-    fn prepared(&self, head: &Head<S, R::Child>) -> Result<Durable<'_>, LaunchError> {
+    fn prepared<'b>(&'b self, head: &'b Head<S, R::Child>) -> Result<Durable<'b>, LaunchError> {
         self.check(head)?;
         if self.account.is_sequential() {
             let why = "launches under a sequential account cannot be charged together: launch them one by one";
