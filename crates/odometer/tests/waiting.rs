@@ -64,7 +64,7 @@ fn a_rule_that_takes_its_time_delays_no_sibling() {
         sibling.launch(&flat(ApproxDp, "(0.2, 0)")).unwrap();
         root.launch(&flat(ApproxDp, "(0.3, 0)")).unwrap();
         assert_eq!(root.privacy_loss(1).unwrap().to_string(), "(0.5, 0)");
-        assert_eq!(root.remaining(1).unwrap().text().unwrap(), "(0.5, 1e-6)");
+        assert_eq!(root.remaining(1).unwrap().text().unwrap(), "(0.5, 0.000001)");
         go_on.send(()).unwrap();
         launching.join().unwrap().unwrap();
     });

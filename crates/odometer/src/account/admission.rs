@@ -15,7 +15,7 @@
 //! and runs. There is one order of locks, so there is no deadlock: an account has one parent for
 //! life.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, mem};
 
 use measures::{Measure, Metric};
 use queryable::{AskError, Root, Scope, Turn, guarded};
@@ -262,7 +262,7 @@ impl<'a> Admission<'a> {
         staging: &mut impl Staging,
     ) -> Result<Result<Admitted, Ended>, LaunchError> {
         let mut asked = 0;
-        let attempt = guarded(|| attempt(&mut Locked(&mut self.0), kind, staging, &mut asked));
+        let attempt = guarded(|| attempt(&mut self.0, kind, staging, &mut asked));
         attempt.map_err(|_| LaunchError::RulePanicked {
             account: self.0[asked].label().to_string(),
         })
@@ -280,11 +280,12 @@ impl Drop for Admission<'_> {
 
 /// Phases 2 to 4. `asked` is the number of the step whose code runs.
 fn attempt(
-    locked: &mut Locked<'_, '_>,
+    steps: &mut Steps<'_>,
     kind: Kind,
     staging: &mut impl Staging,
     asked: &mut usize,
 ) -> Result<Admitted, Ended> {
+    let locked = Locked(steps);
     let (mut sequential, mut messages) = (0, None);
     let mut expected = kind.expected();
     if is_planted(Mistake::LocksFromTheRoot) && kind == Kind::Tentative {
@@ -312,6 +313,8 @@ fn attempt(
     if kind.charges() {
         let steps = locked.0.iter_mut().rev();
         turns.extend(steps.filter_map(|step| step.commit(kind)));
+        // Every account is unlocked.
+        mem::forget(locked);
     }
     Ok(Admitted { turns, messages })
 }

@@ -2,7 +2,7 @@
 //! and pulled back to the account's measure and distances, with the parts of partitions that it
 //! goes through. [`CostAt`] is its value at one distance.
 
-use std::{ops::RangeInclusive, sync::Arc, sync::OnceLock};
+use std::{borrow::Cow, ops::RangeInclusive, sync::Arc, sync::OnceLock};
 
 use measures::{Distance, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance};
 use queryable::guarded;
@@ -197,14 +197,17 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
     /// [`LaunchError::Map`] and [`LaunchError::MapPanicked`] if the map fails: it is user-supplied,
     /// so nothing may be locked.
     #[inline]
-    pub(crate) fn charged_at(&self, d_in: &MI::Distance) -> Result<CostAt<M::Loss>, LaunchError> {
+    pub(crate) fn charged_at(
+        &self,
+        d_in: &MI::Distance,
+    ) -> Result<Cow<'_, CostAt<M::Loss>>, LaunchError> {
         if let Some(known) = self.0.remembered.get(d_in) {
-            return Ok(known.clone());
+            return Ok(Cow::Borrowed(known));
         }
         let cost = self.ask(d_in, &mut SharedCurves::default())?;
         // Another thread may have been faster: all launches are charged what was remembered first.
         let remembered = self.0.remembered.keep(d_in, &cost);
-        Ok(remembered.cloned().unwrap_or(cost))
+        Ok(remembered.map_or(Cow::Owned(cost), Cow::Borrowed))
     }
 
     /// The cost at a distance that is only asked about, which is not remembered.

@@ -29,7 +29,7 @@ const MIN_SHARE: u32 = 16;
 const BLOCK: usize = 256;
 
 /// The number of entries that a question reads under one lock.
-const BATCH: usize = 256;
+pub(super) const BATCH: usize = 256;
 
 pub(super) struct Entries<MI: Metric, M: Measure> {
     list: Vec<Entry<MI, M>>,
@@ -38,7 +38,7 @@ pub(super) struct Entries<MI: Metric, M: Measure> {
     index: HashMap<u64, u32>,
     /// For each block: the number of launches after the last launch of one of its entries.
     latest: Vec<u64>,
-    /// The entry of the last launch: the address of the launched cost, and the entry's number.
+    /// The entry of the last launch: the address of its cost, and its number.
     last: Option<(usize, u32)>,
 }
 
@@ -190,10 +190,8 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
         entry.latest = launched;
         entry.shared |= entry.cost.address() != cost.address();
         self.latest[number as usize / BLOCK] = launched;
-        // The address stays its own while the entry stores the cost.
-        if !entry.shared {
-            self.last = Some((cost.address(), number));
-        }
+        // The entry stores the cost, so the address stays its own.
+        self.last = Some((entry.cost.address(), number));
     }
 
     fn add(&mut self, key: u64, cost: &Cost<MI, M>) -> u32 {
@@ -212,30 +210,31 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
         number as u32
     }
 
-    /// The entries from this number on that were launched after the first `seen` launches, up to a
-    /// batch; and the number from which to read on, if there may be more.
-    pub(super) fn changed(
+    /// Visits the entries from this number on that were launched after the first `seen` launches,
+    /// up to a batch. Returns the number from which to read on, if there may be more.
+    pub(super) fn visit_changed(
         &self,
         from: usize,
         seen: u64,
-    ) -> (Vec<(usize, &Entry<MI, M>)>, Option<usize>) {
-        let mut changed = Vec::new();
-        let mut at = from;
+        mut visit: impl FnMut(usize, &Entry<MI, M>),
+    ) -> Option<usize> {
+        let (mut at, mut visited) = (from, 0);
         while at < self.list.len() {
             if self.latest[at / BLOCK] <= seen {
                 at = (at / BLOCK + 1) * BLOCK;
                 continue;
             }
-            if changed.len() == BATCH {
-                return (changed, Some(at));
+            if visited == BATCH {
+                return Some(at);
             }
             let entry = &self.list[at];
             if entry.latest > seen {
-                changed.push((at, entry));
+                visit(at, entry);
+                visited += 1;
             }
             at += 1;
         }
-        (changed, None)
+        None
     }
 }
 

@@ -9,6 +9,7 @@ use queryable::guarded;
 use crate::{
     account::Account,
     account::cost::{Cost, CostAt},
+    account::entries::BATCH,
     account::readings::Progress,
     account::shared::{SharedCurves, SharedTallies},
     account::tallies::{Contradiction, Tallies},
@@ -54,17 +55,19 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
 
     /// A page of the entries that changed after the first `seen` launches.
     fn page(&self, from: usize, seen: u64) -> Page<MI, R::Child> {
+        let mut unread = Vec::with_capacity(BATCH);
         let state = self.state();
-        let (changed, next) = state.entries.changed(from, seen);
-        let unread = changed.into_iter().map(|(entry, listed)| Unread {
-            entry,
-            cost: listed.cost(),
-            count: listed.count(),
+        let next = state.entries.visit_changed(from, seen, |entry, listed| {
+            unread.push(Unread {
+                entry,
+                cost: listed.cost(),
+                count: listed.count(),
+            });
         });
         Page {
-            unread: unread.collect(),
             next,
             launched: state.launched,
+            unread,
         }
     }
 
@@ -103,10 +106,11 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             && listed.len() < most
         {
             let state = self.state();
-            let (page, after) = state.entries.changed(from, 0);
-            let page = page.into_iter().take(most - listed.len());
-            listed.extend(page.map(|(_, entry)| (Arc::clone(entry.description()), entry.count())));
-            next = after;
+            next = state.entries.visit_changed(from, 0, |_, entry| {
+                if listed.len() < most {
+                    listed.push((Arc::clone(entry.description()), entry.count()));
+                }
+            });
         }
         let read = Bookmark(from + listed.len());
         (listed, read)
@@ -118,26 +122,31 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     }
 
     /// Looks at what was charged up to some moment after the call, at this distance, and at the
-    /// number of launches. The reading at this distance stays locked, so that threads that ask at
-    /// one new distance share one reading; launches and other questions do not need this lock.
+    /// number of launches.
     fn read<X>(
         &self,
         d_in: &MI::Distance,
         look: impl FnOnce(&Tallies<R::Tally>, u64) -> X,
     ) -> Result<X, LaunchError> {
         let reading = self.ruled(|| self.readings.at(d_in))?;
-        let progress = &mut *lock(reading.progress());
-        let until = self.launched();
-        while progress.launched < until || progress.tallies.is_none() {
-            self.read_on(d_in, progress)?;
-        }
-        let launched = progress.launched;
-        let seen = self.ruled(|| progress.tallies.as_ref().map(|read| look(read, launched)))?;
-        seen.ok_or(LaunchError::Contended)
+        let seen = self.ruled(|| {
+            // It stays locked, so that threads that ask at one new distance share one reading.
+            // Launches and questions at other distances do not need this lock.
+            let progress = &mut *lock(reading.progress());
+            let until = self.launched();
+            while progress.launched < until || progress.tallies.is_none() {
+                self.read_on(d_in, progress)?;
+            }
+            let read = progress.tallies.as_ref().ok_or(LaunchError::Contended)?;
+            Ok(look(read, progress.launched))
+        });
+        // If it was forgotten meanwhile, its tallies are dropped here: user-supplied code.
+        let _ = guarded(|| drop(reading));
+        seen?
     }
 
-    /// Reads all entries that have changed. If a map fails, what was read before stays; if a tally
-    /// panics, the next question starts again.
+    /// Reads all entries that have changed. Nothing else is locked while maps run. If a map fails,
+    /// the batches before stay read; if a tally panics, the next question starts again.
     fn read_on(
         &self,
         d_in: &MI::Distance,
@@ -150,35 +159,31 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             let page = self.page(from, progress.seen);
             began.get_or_insert(page.launched);
             next = page.next;
-            let mut read = Vec::with_capacity(page.unread.len());
+            let mut unread = Vec::with_capacity(page.unread.len());
             for Unread { entry, cost, count } in page.unread {
                 let before = progress.counts.get(entry).copied().unwrap_or(0);
-                let at = by_form(cost)?.at_with(d_in, &mut curves)?;
-                read.push((entry, at, count - before));
+                if count > before {
+                    let cost = by_form(cost)?.at_with(d_in, &mut curves)?;
+                    unread.push((entry, cost, count - before));
+                }
             }
             // A tally that panics leaves nothing behind.
-            let mut rest = mem::replace(progress, Progress::nothing());
-            let absorbed = self.ruled(|| {
-                let mut sum = rest
-                    .tallies
-                    .take()
-                    .unwrap_or_else(|| Tallies::new(zero.clone()));
-                for (_, cost, n) in &read {
-                    sum.absorb(cost, *n, zero, &mut tallies)?;
-                }
-                if next.is_none() {
-                    sum.settle(zero);
-                }
-                Ok::<_, Contradiction>(sum)
-            })?;
-            rest.tallies = Some(absorbed.map_err(|_| LaunchError::Contradiction)?);
-            for (entry, _, n) in read {
-                let length = rest.counts.len().max(entry + 1);
-                rest.counts.resize(length, 0);
-                rest.counts[entry] += n;
-                rest.launched += n;
+            let mut read = mem::replace(progress, Progress::nothing());
+            let sum = read.tallies.take();
+            let mut sum = sum.unwrap_or_else(|| Tallies::new(zero.clone()));
+            for (entry, cost, n) in unread {
+                let absorbed = sum.absorb(&cost, n, zero, &mut tallies);
+                absorbed.map_err(|Contradiction| LaunchError::Contradiction)?;
+                let length = read.counts.len().max(entry + 1);
+                read.counts.resize(length, 0);
+                read.counts[entry] += n;
+                read.launched += n;
             }
-            *progress = rest;
+            if next.is_none() {
+                sum.settle(zero);
+            }
+            read.tallies = Some(sum);
+            *progress = read;
         }
         progress.seen = began.unwrap_or(progress.seen);
         Ok(())

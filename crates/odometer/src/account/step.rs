@@ -28,7 +28,7 @@ pub(super) struct AccountStep<'a, MI: Metric, R: Tallied> {
     locked: Option<MutexGuard<'a, State<MI, R>>>,
     cost: Option<Cow<'a, Cost<MI, R::Child>>>,
     /// The cost at the cap's distance, if there is a cap.
-    at_cap: Option<CostAt<ChildLoss<R>>>,
+    at_cap: Option<Cow<'a, CostAt<ChildLoss<R>>>>,
     /// If the list is full: the cost of the entry that stands for several measurements.
     merged: Option<Cost<MI, R::Child>>,
     /// The share of the account below.
@@ -49,9 +49,13 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
         share: Option<&'a Share>,
     ) -> Result<Box<Self>, LaunchError> {
         cost.identity();
-        let at_cap = match &account.cap {
-            Some(cap) => Some(cost.charged_at(&cap.d_in)?),
-            None => None,
+        let at_cap = match (&account.cap, &cost) {
+            (None, _) => None,
+            (Some(cap), Cow::Borrowed(cost)) => Some(cost.charged_at(&cap.d_in)?),
+            (Some(cap), Cow::Owned(cost)) => {
+                let at_cap = cost.charged_at(&cap.d_in)?;
+                Some(Cow::Owned(at_cap.into_owned()))
+            }
         };
         Ok(Box::new(Self {
             account,
@@ -201,7 +205,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
     #[cold]
     fn merge(&mut self, kind: Kind) -> Result<(), LaunchError> {
         let cap = self.account.cap.as_ref();
-        let at_cap = cap.map(|cap| &cap.d_in).zip(self.at_cap.as_ref());
+        let at_cap = cap.map(|cap| &cap.d_in).zip(self.at_cap.as_deref());
         let merged = self.cost.as_deref().and_then(|cost| cost.merged(at_cap));
         let reached = self.limit(kind).reached();
         let merged = merged.ok_or_else(|| self.explain(Refused::Full(reached)))?;
@@ -256,7 +260,7 @@ impl<MI: Metric, R: Tallied> AccountStep<'_, MI, R> {
     fn over(&self) -> Option<Refusal> {
         let (spent, cap) = (self.spent.as_deref()?, self.account.cap.as_ref()?);
         let (remaining, total) = (cap.solved.remaining(spent), cap.solved.spent(spent));
-        let launch = (self.cost.as_ref()?.description(), self.at_cap.as_ref());
+        let launch = (self.cost.as_ref()?.description(), self.at_cap.as_deref());
         let budget = (&cap.d_in, &cap.budget);
         Some(self.account.refusal(launch, budget, remaining, total))
     }
