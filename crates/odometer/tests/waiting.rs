@@ -13,7 +13,10 @@ use odometer::{Measurement, Odometer};
 
 /// User-supplied code that says when it has begun, and waits until it may go on. Afterwards it does not wait again.
 #[derive(Clone, Debug)]
-struct Waits(Arc<Mutex<Option<(Sender<()>, Receiver<()>)>>>);
+struct Waits(Arc<Mutex<Option<Ends>>>);
+
+/// Where it says that it has begun, and where it is let go on.
+type Ends = (Sender<()>, Receiver<()>);
 
 impl Waits {
     /// Code that does not wait yet.
@@ -64,7 +67,10 @@ fn a_rule_that_takes_its_time_delays_no_sibling() {
         sibling.launch(&flat(ApproxDp, "(0.2, 0)")).unwrap();
         root.launch(&flat(ApproxDp, "(0.3, 0)")).unwrap();
         assert_eq!(root.privacy_loss(1).unwrap().to_string(), "(0.5, 0)");
-        assert_eq!(root.remaining(1).unwrap().text().unwrap(), "(0.5, 0.000001)");
+        assert_eq!(
+            root.remaining(1).unwrap().text().unwrap(),
+            "(0.5, 0.000001)"
+        );
         go_on.send(()).unwrap();
         launching.join().unwrap().unwrap();
     });

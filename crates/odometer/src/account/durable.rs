@@ -91,7 +91,7 @@ impl<'a> Durable<'a> {
         Ok(Self {
             admission,
             records: Records {
-                charge: charge.map_err(|error| known(books, error))?,
+                charge: charge.map_err(|error| refused(books, error.into(), None))?,
                 halts,
                 halted: None,
             },
@@ -106,17 +106,12 @@ impl<'a> Durable<'a> {
     }
 
     /// Admits the launch and stages its record, under a write lease if the journal has one.
-    fn stage(mut self, kind: Kind) -> Result<(Admitted, Drafted), Refused<'a>> {
+    fn stage(mut self, kind: Kind) -> Staged<'a> {
         let admitted = self.admission.admit(kind, &mut self.records);
-        let Records { charge, halted, .. } = self.records;
-        let books = self.books;
-        match admitted {
-            Ok(admitted) => Ok((admitted, charge)),
-            Err(error) => Err(Refused {
-                books,
-                error,
-                halted,
-            }),
+        Staged {
+            books: self.books,
+            admitted,
+            records: self.records,
         }
     }
 
@@ -148,56 +143,46 @@ pub(crate) fn charge_all<'a>(
         Err(error) => return prepared.iter().map(|_| Err(error.clone().into())).collect(),
     };
     let stage = |prepared: Result<Durable<'a>, LaunchError>| Ok(prepared?.stage(kind));
-    let staged: Vec<Result<_, LaunchError>> = prepared.into_iter().map(stage).collect();
+    let staged: Vec<Result<Staged<'a>, LaunchError>> = prepared.into_iter().map(stage).collect();
     drop(lease);
-    let wait = |staged: Result<Result<(Admitted, Drafted), Refused<'a>>, LaunchError>| match staged?
-    {
-        Ok((admitted, charge)) => {
-            let written = charge.wait().map_err(LaunchError::in_doubt)?;
-            Ok((admitted, written))
-        }
-        Err(refused) => Err(refused.wait()),
-    };
+    let wait = |staged: Result<Staged<'a>, LaunchError>| staged?.wait();
     staged.into_iter().map(wait).collect()
 }
 
-/// A launch that was refused. No caller learns of a halt, or of an earlier charge, before that is
-/// written.
-struct Refused<'a> {
+/// A launch whose record was staged, or that was refused.
+struct Staged<'a> {
     books: &'a Books,
-    error: LaunchError,
-    halted: Option<Drafted>,
+    admitted: Result<Admitted, LaunchError>,
+    records: Records,
 }
 
-impl Refused<'_> {
-    /// Waits, with nothing locked and without a write lease.
-    fn wait(self) -> LaunchError {
-        let written = match self.halted {
-            Some(halt) => halt.wait().map(drop),
-            None if tells_of_a_record(&self.error) => self.books.flush(),
-            None => Ok(()),
-        };
-        written.err().map_or(self.error, LaunchError::from)
+impl Staged<'_> {
+    /// Waits for the record, with nothing locked and without a write lease.
+    fn wait(self) -> Result<(Admitted, Written), LaunchError> {
+        let Records { charge, halted, .. } = self.records;
+        match self.admitted {
+            Ok(admitted) => {
+                let written = charge.wait().map_err(LaunchError::in_doubt)?;
+                Ok((admitted, written))
+            }
+            Err(error) => Err(refused(self.books, error, halted)),
+        }
     }
 }
 
-/// Whether the error is about a record of another launch, which may not be written yet.
-fn tells_of_a_record(error: &LaunchError) -> bool {
-    matches!(
+/// The error of a launch that was refused. No caller learns of a halt, or of another launch with the
+/// same key, before that is written.
+fn refused(books: &Books, error: LaunchError, halted: Option<Drafted>) -> LaunchError {
+    let tells_of_a_record = matches!(
         error,
         LaunchError::Halted { .. } | LaunchError::AlreadyCharged { .. }
-    )
-}
-
-/// The error of a record that could not be prepared.
-fn known(books: &Books, error: JournalError) -> LaunchError {
-    let (error, halted) = (LaunchError::from(error), None);
-    let refused = Refused {
-        books,
-        error,
-        halted,
+    );
+    let written = match halted {
+        Some(halt) => halt.wait().map(drop),
+        None if tells_of_a_record => books.flush(),
+        None => Ok(()),
     };
-    refused.wait()
+    written.err().map_or(error, LaunchError::from)
 }
 
 fn charge(description: &Description, request: Request, postings: Vec<Posting>) -> Record {

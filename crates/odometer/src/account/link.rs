@@ -34,12 +34,13 @@ struct Parts<MI: Metric, M: Measure, MI2: Metric, M2: Measure> {
     remaining: Box<Remains<MI, M, MI2, M2>>,
     /// The costs below and their translations, by the hash of the identity below: of equal costs
     /// the newest is stored.
-    stored: Mutex<HashMap<u64, (Cost<MI, M>, Cost<MI2, M2>)>>,
+    stored: Mutex<Stored<MI, M, MI2, M2>>,
 }
 
 type Translate<MI, M, MI2, M2> = dyn Fn(&Cost<MI, M>) -> Cost<MI2, M2> + Send + Sync;
 type Remains<MI, M, MI2, M2> =
     dyn Fn(&Parent<MI2, M2>, Asked<'_, MI>, Left<M>) -> Result<Left<M>, LaunchError> + Send + Sync;
+type Stored<MI, M, MI2, M2> = HashMap<u64, (Cost<MI, M>, Cost<MI2, M2>)>;
 type Left<M> = Remaining<<M as Measure>::Loss>;
 
 impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
