@@ -5,7 +5,7 @@ use crate::common::*;
 use measures::{Basic, PureDp};
 use odometer_model::Odometer;
 use odometer_model::journal::{Books, Memory};
-use odometer_model::planted::{Mistake, plant};
+use odometer_model::planted::{PlantedMistake, plant};
 
 /// Admits what the advice says would fit. Between the advice and the launch, others launch.
 fn two_steps(atomic: bool) {
@@ -77,7 +77,7 @@ fn fits_once() {
 #[should_panic(expected = "the budget was passed")]
 fn an_unlocked_check_is_found() {
     many_schedules(|| {
-        plant(Mistake::UnlocksAfterCheck);
+        plant(PlantedMistake::UnlocksAfterCheck);
         fits_once();
     });
 }
@@ -107,7 +107,7 @@ fn one_order_of_locks_is_fine() {
 #[should_panic(expected = "deadlock")]
 fn two_orders_of_locks_are_found() {
     many_schedules(|| {
-        plant(Mistake::LocksFromTheRoot);
+        plant(PlantedMistake::LocksFromTheRoot);
         launches_and_spends();
     });
 }
@@ -116,7 +116,7 @@ fn two_orders_of_locks_are_found() {
 #[should_panic(expected = "a draft was not staged")]
 fn a_commit_without_a_stage_is_found() {
     many_schedules(|| {
-        plant(Mistake::CommitsWithoutStage);
+        plant(PlantedMistake::CommitsWithoutStage);
         let books = Books::with_repeated_coins_for_tests(Memory::new(), &root());
         let odometer = Odometer::new(records(), Basic::new(PureDp)).named("all");
         let session = odometer
@@ -130,7 +130,7 @@ fn a_commit_without_a_stage_is_found() {
 #[should_panic(expected = "panicked")]
 fn memory_that_is_not_reserved_is_found() {
     many_schedules(|| {
-        plant(Mistake::ReservesNothing);
+        plant(PlantedMistake::ReservesNothing);
         fits_once();
     });
 }

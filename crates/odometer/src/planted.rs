@@ -3,7 +3,7 @@
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Mistake {
+pub enum PlantedMistake {
     /// An account is unlocked between its check and its commit.
     UnlocksAfterCheck,
     /// Some launches lock from the root to the leaf.
@@ -16,22 +16,22 @@ pub enum Mistake {
 
 /// Whether this mistake is planted.
 #[cfg(not(model))]
-pub(crate) const fn is_planted(_: Mistake) -> bool {
+pub(crate) const fn is_planted(_: PlantedMistake) -> bool {
     false
 }
 
 #[cfg(model)]
-pub(crate) fn is_planted(mistake: Mistake) -> bool {
+pub(crate) fn is_planted(mistake: PlantedMistake) -> bool {
     PLANTED.get() == Some(mistake)
 }
 
 #[cfg(model)]
 thread_local! {
-    static PLANTED: std::cell::Cell<Option<Mistake>> = const { std::cell::Cell::new(None) };
+    static PLANTED: std::cell::Cell<Option<PlantedMistake>> = const { std::cell::Cell::new(None) };
 }
 
 /// Plants a mistake in everything that this test runs: the checker runs all threads of a schedule on one.
 #[cfg(model)]
-pub fn plant(mistake: Mistake) {
+pub fn plant(mistake: PlantedMistake) {
     PLANTED.set(Some(mistake));
 }

@@ -1,4 +1,4 @@
-//! Who waits for whom: user-supplied rules and maps that take their time delay nobody who need not wait for them.
+//! User-supplied rules and maps that take their time delay only the launches and questions that need them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,7 +15,7 @@ use odometer::{Measurement, Odometer};
 #[derive(Clone, Debug)]
 struct Waits(Arc<Mutex<Option<Ends>>>);
 
-/// Where it says that it has begun, and where it is let go on.
+/// One end sends that it has begun, and the other one lets it go on.
 type Ends = (Sender<()>, Receiver<()>);
 
 impl Waits {
@@ -24,7 +24,7 @@ impl Waits {
         Self(Arc::default())
     }
 
-    /// From now on it waits once. Where it says that it has begun, and where it is let go on.
+    /// From now on it waits once. Returns the ends for the test.
     fn arm(&self) -> (Receiver<()>, Sender<()>) {
         let ((begins, begun), (go_on, goes_on)) = (channel(), channel());
         *self.0.lock().unwrap() = Some((begins, goes_on));

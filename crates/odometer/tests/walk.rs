@@ -1,5 +1,5 @@
-//! `docs/architecture.md` walks a launch through the files that it passes. What runs is compared with the walk, where
-//! user-supplied code is called: in a map, a rule, a function and a journal.
+//! `docs/architecture.md` walks a launch through the files that it passes. Backtraces are compared with the walk, taken
+//! in user-supplied code: in a map, a rule, a function and a journal.
 
 use std::backtrace::Backtrace;
 use std::collections::BTreeSet;

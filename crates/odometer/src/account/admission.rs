@@ -25,7 +25,7 @@ use crate::{
     account::cost::Cost,
     error::LaunchError,
     journal::{JournalError, Posting},
-    planted::{Mistake, is_planted},
+    planted::{PlantedMistake, is_planted},
     sync::MutexGuard,
 };
 
@@ -288,7 +288,7 @@ fn attempt(
     let locked = Locked(steps);
     let (mut sequential, mut messages) = (0, None);
     let mut expected = kind.expected();
-    if is_planted(Mistake::LocksFromTheRoot) && kind == Kind::Tentative {
+    if is_planted(PlantedMistake::LocksFromTheRoot) && kind == Kind::Tentative {
         locked.0.reverse();
     }
     for (at, step) in locked.0.iter_mut().enumerate() {
@@ -307,7 +307,7 @@ fn attempt(
         messages = messages.into_iter().chain(checked.messages).min();
     }
     let mut turns = Vec::with_capacity(sequential);
-    if !is_planted(Mistake::CommitsWithoutStage) {
+    if !is_planted(PlantedMistake::CommitsWithoutStage) {
         staging.charge().map_err(Ended::Journal)?;
     }
     if kind.charges() {

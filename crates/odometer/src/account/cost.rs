@@ -15,7 +15,7 @@ use crate::{
 /// Above this number of units, splits over the parts of a partition are bounded, not enumerated.
 pub(crate) const MAX_UNITS: u32 = 64;
 
-/// Identifies a partition. Whoever stores an address of an id also stores the id.
+/// Identifies a partition. Code that stores an address of an id also stores the id.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupId(Arc<Option<Place>>);
 
@@ -86,7 +86,7 @@ pub(crate) struct PartCostAt<L> {
 
 /// One partition on the way from an account's data to the data that a launch reads.
 ///
-/// Above it, changes of the data are told apart by their size: one size at the top, then the
+/// Above it, changes of the data are distinguished by their size: one size at the top, then the
 /// numbers 1, 2, … of changed units.
 #[derive(Clone, Debug)]
 pub(crate) struct PartStep {

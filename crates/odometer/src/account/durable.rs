@@ -38,7 +38,7 @@ pub(crate) struct Charged<'a> {
     pub(crate) turn_locks: TurnLocks<'a>,
 }
 
-/// What is recorded of a launch besides its costs.
+/// The parts of a record that are not costs.
 #[derive(Default)]
 pub(crate) struct Request {
     /// The analyst's key for this launch.
@@ -118,7 +118,7 @@ impl<'a> Durable<'a> {
     /// Charges a prepared launch, and waits for its record.
     ///
     /// # Errors
-    /// [`LaunchError`]: nothing was charged, unless it says so.
+    /// [`LaunchError`]: nothing was charged, unless it [was](LaunchError::was_charged).
     pub(crate) fn charge(self, kind: Kind) -> Result<Charged<'a>, LaunchError> {
         let books = self.books;
         let turn_locks = self.turn_locks();

@@ -16,7 +16,7 @@ use measures::{Measure, Metric};
 use crate::{
     account::cost::Cost,
     measurement::Description,
-    planted::{Mistake, is_planted},
+    planted::{PlantedMistake, is_planted},
 };
 
 /// The default share of a child: one in this many entries of its parent's list.
@@ -169,7 +169,7 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
         if !limit.allows(self.list.len()) {
             return None;
         }
-        if !is_planted(Mistake::ReservesNothing) {
+        if !is_planted(PlantedMistake::ReservesNothing) {
             self.list.reserve(1);
             self.index.reserve(1);
             self.latest.reserve(1);

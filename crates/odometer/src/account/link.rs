@@ -50,23 +50,21 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
         parent: Parent<MI2, M2>,
         translate: impl Fn(&Cost<MI, M>) -> Cost<MI2, M2> + Send + Sync + 'static,
     ) -> Self {
-        Self::with(parent, translate, |parent, _, below| {
+        let remaining = |parent: &Parent<MI2, M2>, _: Asked<'_, MI>, below: Left<M>| {
             let above = parent.remaining(&|_| Some(Vec::new()), Remaining::unlimited())?;
             Ok(above.accounts().iter().fold(below, Remaining::beside))
-        })
+        };
+        Self::with(parent, Box::new(translate), Box::new(remaining))
     }
 
     fn with(
         parent: Parent<MI2, M2>,
-        translate: impl Fn(&Cost<MI, M>) -> Cost<MI2, M2> + Send + Sync + 'static,
-        remaining: impl Fn(&Parent<MI2, M2>, Asked<'_, MI>, Left<M>) -> Result<Left<M>, LaunchError>
-        + Send
-        + Sync
-        + 'static,
+        translate: Box<Translate<MI, M, MI2, M2>>,
+        remaining: Box<Remains<MI, M, MI2, M2>>,
     ) -> Self {
         let parts = Parts {
-            translate: Box::new(translate),
-            remaining: Box::new(remaining),
+            translate,
+            remaining,
             stored: Mutex::new(HashMap::new()),
         };
         Self {
@@ -78,14 +76,18 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
 
 impl<MI: Metric, M: Measure, MI2: Metric> Link<MI, M, MI2, M> {
     /// A link in the same measure: `pull` finds the distance below at which a cap above charges.
-    pub(crate) fn pulling(
+    pub(crate) fn pulling<P>(
         parent: Parent<MI2, M>,
         translate: impl Fn(&Cost<MI, M>) -> Cost<MI2, M> + Send + Sync + 'static,
-        pull: impl Fn(&MI2::Distance, Asked<'_, MI>) -> Option<Vec<PartStep>> + Send + Sync + 'static,
-    ) -> Self {
-        Self::with(parent, translate, move |parent, asked, below| {
+        pull: P,
+    ) -> Self
+    where
+        P: Fn(&MI2::Distance, Asked<'_, MI>) -> Option<Vec<PartStep>> + Send + Sync + 'static,
+    {
+        let remaining = move |parent: &Parent<MI2, M>, asked: Asked<'_, MI>, below: Left<M>| {
             parent.remaining(&|above| pull(above, asked), below)
-        })
+        };
+        Self::with(parent, Box::new(translate), Box::new(remaining))
     }
 }
 

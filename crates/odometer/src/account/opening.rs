@@ -22,23 +22,23 @@ use crate::{
     sync::Mutex,
 };
 
-/// What an account on a journal has besides.
+/// The additional parts of an account on a journal.
 pub(crate) struct Journaled<MI: Metric> {
     pub(crate) books: Books,
     pub(crate) place: Place,
-    /// At which distances charges are written down, the cap's first.
+    /// The distances at which charges are recorded, the cap's first.
     pub(crate) distances: Vec<MI::Distance>,
-    /// The least number of messages that it or an account above lets a launch answer.
+    /// The least number of messages that this account and those above let a launch answer.
     pub(crate) messages: Option<u64>,
-    /// Which transformation its data come from, if they do: its launches are paid for by that one's stability map.
+    /// The transformation that produced the data, if any: its stability map determines the costs of
+    /// launches.
     through: Option<usize>,
-    /// Under a sequential account, held from before a launch is settled until its function runs: otherwise the next launch
-    /// moves the turn while this one waits to be written down, and it is charged and never runs.
+    /// See [`TurnLocks`](crate::account::admission::TurnLocks).
     pub(super) turn_lock: Mutex<()>,
 }
 
 impl<MI: Metric> Journaled<MI> {
-    /// At this place, with its charges written down at these distances.
+    /// An account at this place, whose charges are recorded at these distances.
     pub(crate) fn at(books: &Books, place: Place, distances: Vec<MI::Distance>) -> Self {
         Self {
             books: books.clone(),
@@ -51,7 +51,7 @@ impl<MI: Metric> Journaled<MI> {
     }
 }
 
-/// Where an account is opened.
+/// The place on a journal where an account is opened.
 pub(crate) struct Spot<'a, MI: Metric> {
     pub(crate) books: &'a Books,
     pub(crate) parent: Option<Place>,
@@ -59,26 +59,26 @@ pub(crate) struct Spot<'a, MI: Metric> {
     pub(crate) relation: Relation,
     pub(crate) metric: &'a MI,
     pub(crate) distances: Vec<MI::Distance>,
-    /// How many messages the accounts above let a launch answer.
+    /// The least number of messages that the accounts above let a launch answer.
     pub(crate) messages: Option<u64>,
 }
 
-/// What an account is made of.
+/// The parts of an account that is opened.
 pub(crate) struct Made<MI: Metric, R: Tallied> {
     pub(crate) label: Arc<str>,
     pub(crate) rule: R,
     pub(crate) cap: Option<Cap<MI, R>>,
     pub(crate) quota: u32,
-    /// How many entries of the parent's list it may use, if that was stated.
+    /// The number of entries of the parent's list that it may use, if that was stated.
     pub(crate) share: Option<u32>,
-    /// How many messages a launch answers at the most, where communication must be finite.
+    /// The number of messages that a launch may answer, where communication must be finite.
     pub(crate) messages: u64,
     pub(crate) parent: Option<Parent<MI, R::Child>>,
-    /// Tells transformations apart while they are alive, where the data come from one.
+    /// Identifies the transformation that produced the data, while it is alive.
     pub(crate) through: Option<usize>,
-    /// Where to note the place on a ledger, before anybody can launch.
+    /// Where to store the place on a ledger, before the first launch.
     pub(crate) placed: Option<Arc<OnceLock<u64>>>,
-    /// Is only its newest launch answered, whatever its rule says?
+    /// Whether only its newest launch is answered, whatever its rule says.
     pub(crate) sequential: bool,
 }
 
@@ -104,7 +104,7 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
         })
     }
 
-    /// The account at this spot: the one that is open, or a new one with everything charged that was charged before.
+    /// The account at this place: the one that is open, or a new one with all past charges.
     pub(crate) fn account_on(self, spot: Spot<'_, MI>) -> Result<Arc<Account<MI, R>>, OpenError> {
         let (through, placed) = (self.through, self.placed.clone());
         let account = self.account()?;
@@ -128,7 +128,7 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
         })?;
         let opened = account.journaled();
         if opened.is_some_and(|opened| opened.through != through) {
-            // Its launches would read the data after one, and be paid for by the stability map of the other.
+            // Its launches would read the data of one transformation at the cost of another.
             return Err(JournalError::OtherTerms {
                 path: account.label.to_string(),
                 stored: "another transformation, and is open".into(),
@@ -146,7 +146,7 @@ fn panicked<MI: Metric, R: Tallied>(account: &Account<MI, R>) -> OpenError {
     }
 }
 
-/// What it is written down as, or who has to say so.
+/// The stored name, or the error that states which method is missing.
 pub(crate) fn stored<X>(
     what: impl FnOnce() -> String,
     name: Option<X>,
@@ -165,7 +165,7 @@ impl<MI: Metric, R: Tallied> Informed for Account<MI, R> {
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
-    /// How it is opened at this spot.
+    /// The record that opens it at this place.
     pub(crate) fn opening(&self, spot: &Spot<'_, MI>) -> Result<Opening, OpenError> {
         let segment = &spot.segment;
         let sequential = self.sequence.is_some();

@@ -101,7 +101,7 @@ fn damaged(why: impl Into<String>) -> JournalError {
 }
 
 impl<MI: Metric, M: Measure> Cost<MI, M> {
-    /// What is written down of it, for an account with these distances.
+    /// The record of this cost for an account with these distances.
     pub(super) fn posted(&self, distances: &[MI::Distance]) -> Result<Posted, LaunchError> {
         let (factors, form) = self.innermost();
         let costs = distances.iter().map(|d_in| self.at(d_in));
@@ -129,11 +129,12 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
         })
     }
 
-    /// The factors of the parts that it is in, the outermost first, and the form of its map in the innermost.
+    /// The factors of the parts that it is in, the outermost first, and the form of its map in the
+    /// innermost.
     fn innermost(&self) -> (Vec<Option<u32>>, Form<String, String>) {
         match self.source() {
             Source::Direct(map) => {
-                // Losses, measures and conversions say what they are called: somebody's code.
+                // Losses, measures and conversions write their names: user-supplied code.
                 let form = guarded(|| map.form().written());
                 (Vec::new(), form.unwrap_or(Form::Function))
             }
@@ -299,7 +300,7 @@ fn part_of<MI: Metric, M: Measure>(
     Some(Cost::part(part, None))
 }
 
-/// What a journal says without any session.
+/// Tallies of a journal, without any session.
 impl State {
     /// What was charged to an account, for its rule, at one of the distances of its terms (the first
     /// is its budget's). It is what a session that is opened there remembers.

@@ -15,7 +15,7 @@ use crate::{
     error::LaunchError,
     journal::Posting,
     measurement::Description,
-    planted::{Mistake, is_planted},
+    planted::{PlantedMistake, is_planted},
     refusal::{Refusal, RefusedLosses, Typed},
     sync::{MutexGuard, lock},
 };
@@ -145,7 +145,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
     fn check(&mut self, kind: Kind, expected: Option<u64>) -> Result<Checked, Refused> {
         let mut state = lock(&self.account.state);
         let checked = self.check_in(&mut state, kind, expected);
-        if is_planted(Mistake::UnlocksAfterCheck) {
+        if is_planted(PlantedMistake::UnlocksAfterCheck) {
             drop(state);
             state = lock(&self.account.state);
         }

@@ -1,10 +1,10 @@
-//! What has been charged to an account at one distance: launches on the data themselves, and
-//! launches in the parts of partitions.
+//! The charges to an account at one distance: launches on the data themselves, and launches in the
+//! parts of partitions.
 //!
 //! A change of `n` units of the data can fall on the parts in many ways. The rule gets, for each of
 //! the raw sums that it needs, the largest value over all ways to split the `n` units; totals of
 //! parts are never composed. Several partitions of the same data all see the same change, so they
-//! add up. What they may come to is a [`Cap`].
+//! add up. A [`Cap`] is the budget for them.
 
 mod node;
 mod reading;

@@ -1,4 +1,4 @@
-//! Data and their partitions as a tree: what was launched in each part, and what one more launch would change.
+//! Data and their partitions as a tree: the charges in each part, and the change by one more launch.
 
 use std::mem;
 
@@ -18,10 +18,10 @@ pub(super) struct Node<T> {
     /// The launches on these data themselves, for each size of a change of them.
     pub(super) own: Curve<T>,
     pub(super) groups: Vec<Group<T>>,
-    /// The group with this address; it keeps its id, so the address stays its own.
+    /// The numbers of groups by address. A group stores its id, so the address stays its own.
     pub(super) index: AddressMap<usize, usize>,
     pub(super) sums: Tree<T>,
-    /// The groups in which something was absorbed that the sums do not know yet.
+    /// The groups with absorbed launches that the sums do not include yet.
     pub(super) stale: Vec<usize>,
 }
 
@@ -33,11 +33,11 @@ pub(super) struct Group<T> {
     pub(super) parts: Vec<Node<T>>,
     pub(super) index: AddressMap<u64, usize>,
     pub(super) splits: Parts<T>,
-    /// The parts in which something was absorbed that the splits do not know yet.
+    /// The parts with absorbed launches that the splits do not include yet.
     pub(super) stale: Vec<usize>,
 }
 
-/// What one launch changes in a node.
+/// The change of a node by one launch.
 pub(crate) struct Change<T> {
     total: Curve<T>,
     at: At<T>,
@@ -72,7 +72,7 @@ impl<T: Tally> Node<T> {
         }
     }
 
-    /// What was charged for a change of one unit in this part: known where there is no other partition.
+    /// The charges for a change of one unit in this part: known where there is no other partition.
     pub(super) fn along(&self, path: &[PartStep]) -> Option<T> {
         let Some((step, path)) = path.split_first() else {
             return sum(&self.own, self.sums.all()).first().cloned();
@@ -90,7 +90,7 @@ impl<T: Tally> Node<T> {
         Some(charged)
     }
 
-    /// What one launch changes in the data and all that is below.
+    /// The change by one launch, in the data and everything below.
     pub(super) fn changed(
         &self,
         path: &[PartStep],

