@@ -1,7 +1,12 @@
 //! Costs that are written into records, and costs that come from records: known at the distances of
 //! their account, and elsewhere by the form of their map.
 
-use std::{any::Any, collections::HashMap, sync::Arc};
+use std::{
+    any::Any,
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use exact::excerpt;
 use measures::{
@@ -28,12 +33,22 @@ pub(super) struct Recorded<MI: Metric, M: Measure> {
 }
 
 /// Where a recorded cost comes from. Those of one account and one origin are equal.
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Origin {
     /// A record.
     Record(Arc<(Description, Posted)>),
     /// A list that was full: the value at the cap's distance, as text.
     Merged(String),
+}
+
+/// The description is part of every identity already.
+impl Hash for Origin {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Self::Record(record) => record.1.hash(state),
+            Self::Merged(value) => value.hash(state),
+        }
+    }
 }
 
 impl<MI: Metric, M: Measure> Recorded<MI, M> {
