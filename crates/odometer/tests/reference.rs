@@ -81,7 +81,7 @@ enum Op {
     Partition(usize, u32),
     Part(usize, u8),
     Launch(usize, usize, Outcome),
-    /// So often in a row that launches are admitted many at a time.
+    /// The same launch, this number of times.
     Repeat(usize, usize, u8),
     Within(usize, usize, u32, u64),
     Rest(usize, u32),
@@ -172,7 +172,7 @@ impl Model {
             path.splice(0..0, part);
             at = parent;
         }
-        // First all quotes are taken, from the leaf up; then all accounts check.
+        // First all costs are asked for, from the leaf up; then all accounts check.
         for (at, path) in &above {
             if let Some((d, ..)) = self.accounts[*at].cap {
                 self.cost(&[(path, map)], d).map_err(No::Map)?;

@@ -30,7 +30,7 @@ fn asked(times: &Arc<AtomicUsize>) -> On<PureDp, ()> {
 
 #[test]
 fn caps_at_many_distances_are_all_charged() {
-    // More distances than a bill remembers: those of the last accounts are asked for again and again.
+    // More distances than a cost remembers: those of the last accounts are asked for again and again.
     let mut path = vec![open()];
     for d_in in [7, 6, 5, 4, 3, 2, 1, 1] {
         let above = path.last().unwrap();

@@ -275,7 +275,7 @@ fn part_costs<L: Loss>(
     losses.iter().enumerate().map(&mut at).collect()
 }
 
-/// The whole bill, if the numbers of units and the map all have a form.
+/// The cost at any distance, if the numbers of units and the map all have a form.
 fn part_cost<MI: Metric, M: Measure>(
     description: &Arc<Description>,
     measure: &M,
@@ -284,15 +284,15 @@ fn part_cost<MI: Metric, M: Measure>(
     books: &Books,
 ) -> Result<Option<Cost<MI, M>>, JournalError> {
     let map = map_of_form::<SymmetricDistance, M>(measure, form)?;
-    let bill = |map| {
+    let cost = |map| {
         let innermost = Cost::direct(Arc::clone(description), map);
         let (outermost, inner) = path.split_first()?;
-        let inner = inner.iter().rev().try_fold(innermost, |bill, step| {
-            part_of::<SymmetricDistance, M>(step, bill, books)
+        let inner = inner.iter().rev().try_fold(innermost, |cost, step| {
+            part_of::<SymmetricDistance, M>(step, cost, books)
         })?;
         part_of(outermost, inner, books)
     };
-    Ok(map.and_then(bill))
+    Ok(map.and_then(cost))
 }
 
 fn part_of<MI: Metric, M: Measure>(
