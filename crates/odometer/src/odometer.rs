@@ -131,7 +131,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
     /// Its sessions list this number of different measurements. Without this, [`DEFAULT_QUOTA`]: about a million. Equal
     /// measurements (with the same description and the same symbolic map) are one entry, however often they are made.
     /// Each child of a session (nested, linked, or a part) may use a sixteenth of the session's list with everything below
-    /// it, but at least 16 entries; or what [`Nested::quota`](crate::Nested::quota) states for it.
+    /// it (at least 16 entries, but at most half of the list), or what [`Nested::quota`](crate::Nested::quota) states.
     ///
     /// Beyond the quota, measurements with the same map are one entry, and others are merged if the session has a cap: a
     /// merged entry counts as infinite beyond the cap's distance. A launch that cannot be merged is refused, uncharged,

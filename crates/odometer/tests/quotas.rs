@@ -120,7 +120,7 @@ fn in_a_full_list_equal_forms_are_merged() {
     assert_eq!(spent(&session, 4), loss("20"));
     // There is room for a few forms only.
     let forms = (1..1000).take_while(|n| session.launch(&pure(&n.to_string())).is_ok());
-    assert_eq!(forms.count(), 15);
+    assert_eq!(forms.count(), 63);
     full(session.launch(&pure("5000")).unwrap_err());
     session.launch(&called("one more", "0.1")).unwrap();
 }
@@ -173,6 +173,30 @@ fn a_team_without_a_budget_harms_nobody() {
     // A share of 16 of 64 entries, and the rest merged into as many and one in sixteen more.
     assert!(all.launches().unwrap().len() <= 16 + 1 + 16 + 20);
     assert_eq!(spent(&all, 1), loss("1.5"));
+}
+
+/// The same in a list of eight entries, with as many different maps as there can be.
+#[test]
+fn a_team_without_a_budget_harms_nobody_in_a_small_list() {
+    let odometer = Odometer::new(records(), BASIC).named("all").quota(8);
+    let all = odometer.filter(1, "3").unwrap().invoke(vec![1]).unwrap();
+    let red = all.nested("red").capped(1, "0").open().unwrap();
+    let blue = all.nested("blue").capped(1, "1").open().unwrap();
+    let free = |number: u32| {
+        let map = PrivacyMap::constant_up_to(PureDp, number, "0").unwrap();
+        Measurement::new("free", records(), map, |_, _| Ok(()))
+    };
+    let launched = (1..1000).take_while(|number| red.launch(&free(*number)).is_ok());
+    assert_eq!(launched.count(), 4 + 16);
+    assert_eq!(
+        full(red.launch(&free(1000)).unwrap_err()),
+        ("all".into(), 4)
+    );
+    for number in 0..10 {
+        blue.launch(&called(number, "0.1")).unwrap();
+        all.launch(&called(number, "0.2")).unwrap();
+    }
+    assert_eq!(spent(&all, 1), loss("3"));
 }
 
 /// The attack `quota_runs.rs`: two teams of one measurement each, in turns, for ever.
@@ -253,16 +277,16 @@ fn parts_translations_and_conversions_count() {
 
     let same = |data: &Vec<i64>| Ok(data.clone());
     let same = Transformation::new(records(), records(), |d| Ok(*d), same);
-    let session = root(3);
+    let session = root(32);
     let after = session.nest_after(&same).unwrap();
-    let launched = (0..10).take_while(|_| after.launch(&closure("0")).is_ok());
-    assert_eq!(launched.count(), 3);
+    let launched = (0..100).take_while(|_| after.launch(&closure("0")).is_ok());
+    assert_eq!(launched.count(), 16);
 
     let zcdp = Odometer::new(records(), measures::Basic::new(Zcdp));
-    let zcdp = zcdp.quota(3).open(vec![]).unwrap();
+    let zcdp = zcdp.quota(32).open(vec![]).unwrap();
     let session = zcdp.nest_in(BASIC, PureToZcdp).unwrap();
-    let launched = (0..10).take_while(|_| session.launch(&closure("0")).is_ok());
-    assert_eq!(launched.count(), 3);
+    let launched = (0..100).take_while(|_| session.launch(&closure("0")).is_ok());
+    assert_eq!(launched.count(), 16);
 
     let time_uniform = TimeUniformOdometer::new(records(), TimeUniformBasic).quota(3);
     let session = time_uniform.open(vec![]).unwrap();

@@ -22,8 +22,12 @@ use crate::{
 /// The default share of a child: one in this many entries of its parent's list.
 const SHARES: u32 = 16;
 
-/// A default share has at least this many entries, if the list has as many.
+/// A default share has at least this many entries, unless that is more than half of the list.
 const MIN_SHARE: u32 = 16;
+
+/// The least number of additional entries for merged measurements, in a share and in a list.
+const MERGED_IN_SHARE: u32 = 16;
+const MERGED_IN_LIST: u32 = 64;
 
 /// Entries are grouped in blocks, so that a question finds those that changed.
 const BLOCK: usize = 256;
@@ -72,7 +76,7 @@ pub(crate) struct Share {
 impl Share {
     /// The share of a child in a list with this limit: a stated number of entries, or the default.
     pub(super) fn new(list: u32, stated: Option<u32>) -> Self {
-        let default = (list / SHARES).max(MIN_SHARE);
+        let default = (list / SHARES).max(MIN_SHARE).min(list / 2).max(1);
         Self {
             limit: stated.unwrap_or(default).min(list),
             used: AtomicU32::new(0),
@@ -118,15 +122,17 @@ impl<'a> Limit<'a> {
 
     /// Whether one more entry is allowed in a list of this length.
     fn allows(&self, length: usize) -> bool {
-        let extended = |limit: u32| match self.is_merged {
-            true => limit
-                .saturating_add(limit / SHARES)
-                .saturating_add(MIN_SHARE),
-            false => limit,
+        let extended = |limit: u32, least: u32| {
+            let more = if self.is_merged {
+                (limit / SHARES).max(least)
+            } else {
+                0
+            };
+            limit.saturating_add(more)
         };
-        let in_list = length < extended(self.list) as usize && length < u32::MAX as usize;
-        let in_share = |share: &Share| share.used() < extended(share.limit);
-        in_list && self.share.is_none_or(in_share)
+        let list = extended(self.list, MERGED_IN_LIST);
+        let in_share = |share: &Share| share.used() < extended(share.limit, MERGED_IN_SHARE);
+        length < list as usize && self.share.is_none_or(in_share)
     }
 
     /// The limit that was reached, for texts.
