@@ -155,6 +155,19 @@ impl<MI: Metric, M: Measure> PrivacyMap<MI, M> {
         self.map.measure()
     }
 
+    /// Whether the loss is found from the [form](Self::form) alone: then maps of equal form are
+    /// equal. A map that is made of others may be a little below its form.
+    ///
+    /// ```
+    /// use odometry::measures::{PrivacyMap, PureDp, SymmetricDistance};
+    /// let map = PrivacyMap::per_record(PureDp, "0.1")?;
+    /// assert!(map.is_its_form() && !map.after_times::<SymmetricDistance>(2).is_its_form());
+    /// # Ok::<(), odometry::measures::LossError>(())
+    /// ```
+    pub fn is_its_form(&self) -> bool {
+        self.map.is_its_form()
+    }
+
     /// Whether both are the same map, and not only equal ones.
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.map.0, &other.map.0)

@@ -6,4 +6,3 @@ mod accounts;
 mod detects;
 mod exhaustive;
 mod journal;
-mod seats;

@@ -7,7 +7,7 @@ use queryable::{AskError, guarded};
 
 use crate::{
     account::Cap,
-    account::journaled::{Made, Spot},
+    account::opening::{Made, Spot},
     error::OpenError,
     journal::{Books, Place, Relation, Segment},
     measurement::Reserved,
@@ -71,6 +71,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
             rule: self.rule().clone(),
             cap,
             quota: self.most_measurements(),
+            share: None,
             messages: self.most_messages(),
             parent: None,
             through: None,

@@ -89,16 +89,16 @@ pub enum LaunchError {
         /// The largest depth.
         limit: u16,
     },
-    /// An account on the way to the root lists as many launches as its quota allows: so many different measurements, and
-    /// sixteen times as many changes from one to another.
+    /// An account on the way to the root lists as many different measurements as it may from this session: as its quota
+    /// allows, or the share of it that this session's account has.
     #[error(
-        "{account} lists as many launches as it may, {quota} different measurements; launch what is listed already, again \
-         and again rather than in turns, or open the session with a larger quota"
+        "{account} lists as many different measurements as it may, {quota}; launch what is listed already, or open the \
+         session with a larger quota"
     )]
     LedgerFull {
         /// The account.
         account: String,
-        /// Its quota.
+        /// Its quota, or the share of it.
         quota: u32,
     },
     /// Other threads launched all the while, and a condition on the total could not be checked in between.

@@ -6,7 +6,7 @@ use measures::{FilterRule, FixedRule, Measure};
 use queryable::{AskError, Scope};
 
 use crate::{
-    account::ascent::Kind,
+    account::admission::Kind,
     compositor::Composition,
     error::LaunchError,
     failure::withhold,

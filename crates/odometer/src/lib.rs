@@ -57,6 +57,10 @@ pub mod message;
 mod odometer;
 mod partition;
 mod pipeline;
+#[cfg(model)]
+pub mod planted;
+#[cfg(not(model))]
+mod planted;
 mod refusal;
 mod remaining;
 mod session;

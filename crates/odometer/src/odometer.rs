@@ -128,17 +128,20 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         self
     }
 
-    /// Its sessions list at most so many different measurements, and sixteen times as many changes from one to another;
-    /// what would be one more is refused, uncharged, with [`LaunchError::LedgerFull`](crate::LaunchError::LedgerFull). (One that comes back after thousands
-    /// of others may count as another.) Without this, [`DEFAULT_QUOTA`]: about a million. What costs nothing could be
-    /// launched for ever otherwise, and every different measurement takes some hundred bytes for as long as the session
-    /// lives.
+    /// Its sessions list this number of different measurements. Without this, [`DEFAULT_QUOTA`]: about a million. Equal
+    /// measurements (with the same description and the same symbolic map) are one entry, however often they are made.
+    /// Each child of a session (nested, linked, or a part) may use a sixteenth of the session's list with everything below
+    /// it (at least 16 entries, but at most half of the list), or what [`Nested::quota`](crate::Nested::quota) states.
+    ///
+    /// Beyond the quota, measurements with the same map are one entry, and others are merged if the session has a cap: a
+    /// merged entry counts as infinite beyond the cap's distance. A launch that cannot be merged is refused, uncharged,
+    /// with [`LaunchError::LedgerFull`](crate::LaunchError::LedgerFull).
     ///
     /// ```
     /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
     /// # use odometry::odometer::{Measurement, Odometer, Records};
     /// # let records = Records::<i64>::new();
-    /// # let free = || Measurement::new("free", records, PrivacyMap::per_record(PureDp, "0").unwrap(), |_, _| Ok(()));
+    /// # let free = || Measurement::new("free", records, PrivacyMap::new(PureDp, |_| Ok("0".parse().unwrap())), |_, _| Ok(()));
     /// let session = Odometer::new(records, Basic::new(PureDp)).quota(2).open(vec![1, 2, 3])?;
     /// let (one, other, third) = (free(), free(), free());
     /// session.launch(&one)?;
@@ -229,7 +232,7 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
         let open = move |data: &Arc<S::Data>, scope: &mut queryable::Scope<'_>| {
             let place = DataRoot::below(&scope.root()?, &label, watch.as_ref())?;
             let (label, cap) = (Arc::clone(&label), Some(cap.clone()));
-            let account = Account::new(label, rule.clone(), cap, quota, None)
+            let account = Account::new(label, rule.clone(), cap, (quota, None), None)
                 .map_err(|error| queryable::AskError::failed(error.to_string()))?
                 .answering_at_most(messages);
             Ok(Session::new(
@@ -274,8 +277,8 @@ impl<S: Space, R: Adaptive> Odometer<S, R> {
             DataRoot::below(root, &self.label, self.watch.as_ref()).map_err(OpenError::Unusable)?;
         check_contains(&self.space, &data)?;
         let (label, rule) = (Arc::clone(&self.label), self.rule.clone());
-        let account =
-            Account::new(label, rule, None, self.quota, None)?.answering_at_most(self.messages);
+        let account = Account::new(label, rule, None, (self.quota, None), None)?
+            .answering_at_most(self.messages);
         Ok(Session::new(
             self.space.clone(),
             Data::Here(data),

@@ -2,16 +2,10 @@
 //! (see `crates/odometer-model`).
 
 #[cfg(not(model))]
-pub(crate) use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
-};
+pub(crate) use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(model)]
-pub(crate) use shuttle::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
-};
+pub(crate) use shuttle::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Locks. A panic under the lock does not make it unusable: whatever is changed under it is changed after everything
 /// that can panic, or put back.

@@ -7,7 +7,7 @@ use measures::{PureDp, TimeUniform, Total, TotalLoss};
 use queryable::{DEFAULT_MESSAGES, Root};
 
 use crate::{
-    account::journaled::{Made, Spot},
+    account::opening::{Made, Spot},
     account::questions::{Bookmark, Listed},
     account::{Account, DEFAULT_QUOTA},
     durable::check_names,
@@ -163,6 +163,7 @@ impl<S: Space, R: TimeUniform> TimeUniformOdometer<S, R> {
             rule: self.rule.clone(),
             cap: None,
             quota: self.quota,
+            share: None,
             messages: DEFAULT_MESSAGES,
             parent: None,
             through: None,

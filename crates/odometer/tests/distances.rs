@@ -1,8 +1,7 @@
-//! The loss at a distance that is new to an account is what the maps say there, however it is found: by sums of the losses at
-//! one where maps are multiples of the distance or of its square, and by asking the others.
+//! The loss at a distance that is new to an account is the sum of what the maps say there.
 
 use exact::{Exact, Round};
-use measures::{Adaptive, Basic, Measure, PrivacyMap, PureDp, SymmetricDistance, Zcdp};
+use measures::{Adaptive, Basic, PrivacyMap, PureDp, SymmetricDistance, Zcdp};
 use odometer::{Measurement, Odometer, Records};
 use proptest::prelude::*;
 
@@ -116,29 +115,4 @@ fn many_maps_without_a_form() {
             );
         }
     }
-}
-
-/// A multiple with more digits than a product keeps is rounded up by the map. The sum is exact: no more than that, and no less
-/// than the multiple.
-#[test]
-fn a_multiple_that_the_map_rounds() {
-    let space = Records::<u8>::new();
-    let third = Exact::from(1u32).div(&Exact::from(3u32), Round::Up);
-    let map = PrivacyMap::per_record(PureDp, third.clone());
-    let null = Measurement::new("null", space, map.clone(), |_, _| Ok(()));
-    let session = Odometer::new(space, Basic::new(PureDp))
-        .open(Vec::new())
-        .unwrap();
-    session.launch(&null).unwrap();
-    let total = session.privacy_loss(&3).unwrap();
-    assert_eq!(total.bound().value(), &third.times(3));
-    assert!(total.bound().value() < map.loss(&3).unwrap().value());
-}
-
-/// Not every measure's losses may be scaled: the default says so.
-#[test]
-fn a_measure_that_does_not_say_is_read_launch_by_launch() {
-    let approx = measures::ApproxDp;
-    let zero = approx.zero();
-    assert!(measures::Additive::times(&approx, &zero, 2).is_none());
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod admission;
 mod attacks;
 mod bad_input;
 mod budgets;
@@ -20,7 +21,6 @@ mod fuses;
 mod golden;
 mod halting;
 mod journal;
-mod known_defects;
 mod links;
 mod lists;
 mod messages;
@@ -36,9 +36,10 @@ mod reopening;
 mod replaying;
 mod reserved;
 mod rows;
-mod seats;
 mod settling;
 mod shared;
 mod snapshots;
 mod stopping;
 mod turns;
+mod waiting;
+mod walk;

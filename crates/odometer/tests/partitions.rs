@@ -219,7 +219,7 @@ fn beyond_64_units_the_loss_is_bounded_from_above() {
 
 #[test]
 fn nested_partitions_at_a_large_distance_cost_no_more_than_shallow_ones() {
-    // Priced level by level for every number of units, this would take C(74, 10) quotes.
+    // Asked level by level for every number of units, this would take C(74, 10) costs.
     let mut session = open();
     let top = session.clone();
     for _ in 0..10 {

@@ -52,7 +52,6 @@ proptest! {
             let asked = places[place].would_admit(&query);
             prop_assert_eq!(asked, places[place].launch(&query));
         }
-        // In a row, so that they are admitted many at a time.
         let (place, small) = (&places[row.0], costs("0.01"));
         for _ in 0..row.1 {
             prop_assert_eq!(place.would_admit(&small), place.launch(&small));

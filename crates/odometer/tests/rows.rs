@@ -1,4 +1,4 @@
-//! Launches of one measurement in a row, which are admitted many at a time and then counted: each is charged its price.
+//! Many launches of one measurement: each is charged its cost. Bookmarks of another list.
 
 use std::sync::{
     Arc,

@@ -30,7 +30,7 @@ fn asked(times: &Arc<AtomicUsize>) -> On<PureDp, ()> {
 
 #[test]
 fn caps_at_many_distances_are_all_charged() {
-    // More distances than a bill remembers: those of the last accounts are asked for again and again.
+    // More distances than a cost remembers: those of the last accounts are asked for again and again.
     let mut path = vec![open()];
     for d_in in [7, 6, 5, 4, 3, 2, 1, 1] {
         let above = path.last().unwrap();
@@ -154,12 +154,12 @@ fn nothing_is_locked_when_a_tally_is_dropped() {
         (launched, probe.free.load(Ordering::SeqCst) - before)
     };
     let query = pure("1");
-    // Each of three accounts drops what it was; or what it would have become, on both ways up, and what it said.
+    // Each of three accounts drops its old tally; or the one that was computed, and the root that of its refusal.
     assert_eq!(tried(&query), (Ok(()), 3));
     assert_eq!(tried(&query), (Ok(()), 3));
     let (refused, dropped) = tried(&pure("20"));
     refusal(refused.unwrap_err());
-    assert!(dropped >= 6, "{dropped}");
+    assert!(dropped >= 4, "{dropped}");
     PANICS.set(true);
     let (panicked, dropped) = tried(&query);
     PANICS.set(false);
@@ -193,7 +193,8 @@ fn the_account_whose_rule_panics_is_named() {
         PANICS.set(true);
     }
     PANICS.set(false);
-    assert_eq!(root.launches().unwrap().len(), 2);
+    // Both measurements are equal, so they are one entry.
+    assert_eq!(root.launches().unwrap()[0].1, 2);
 }
 
 #[test]

@@ -75,7 +75,12 @@ fn check_merge<R: Tallied>(rule: &R, abc: [&ChildLoss<R>; 3]) -> Result<(), Viol
     let [a, b, c] = abc;
     let mut merged = tally_of(rule, [a, b]);
     merged.merge(&tally_of(rule, [c]));
-    ensure(merged == tally_of(rule, abc), Law::Merge, || {
-        format!("{a}, {b} with {c}")
-    })
+    let all = tally_of(rule, abc);
+    ensure(merged == all, Law::Merge, || format!("{a}, {b} with {c}"))?;
+    for order in [[a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
+        ensure(tally_of(rule, order) == all, Law::OrderIsIrrelevant, || {
+            format!("{a}, {b}, {c}")
+        })?;
+    }
+    Ok(())
 }

@@ -39,6 +39,14 @@ impl<D: Distance, M: Measure> Map<D, M> {
         self.0.form.get_or_init(|| form)
     }
 
+    pub(super) fn is_its_form(&self) -> bool {
+        match &self.0.evaluate {
+            Evaluate::Scaled(_) | Evaluate::UpTo(_) => true,
+            Evaluate::Function(_) => !self.form().is_function(),
+            Evaluate::Combined(_) => false,
+        }
+    }
+
     /// Inlined: a frame less for every map in a map.
     #[inline]
     pub(super) fn loss(&self, d_in: &D) -> Result<M::Loss, MapError> {

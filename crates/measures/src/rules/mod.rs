@@ -81,7 +81,8 @@ pub trait Rule: Clone + Debug + Send + Sync + 'static {
 }
 
 /// What a rule remembers of the losses absorbed so far: sums, exact, so that neither the order of launches nor their
-/// grouping matters. Whatever has to be rounded is rounded once per loss when it enters, or when the rule is asked; never
+/// grouping matters. Accounts rely on it: they keep the number of launches of every measurement, and forget their order. So a
+/// rule whose result depends on the order has no tally ([`laws::check_tally`](crate::laws::check_tally) tests it). Whatever has to be rounded is rounded once per loss when it enters, or when the rule is asked; never
 /// inside of a sum.
 ///
 /// It should stay as small as it is, whatever it absorbs: it is copied at every launch. Accounts round losses before they
@@ -111,14 +112,6 @@ pub trait Tally: Clone + PartialEq + Debug + Send + Sync + 'static {
     fn bends_up(before: &Self, middle: &Self, after: &Self) -> bool {
         let (_, _, _) = (before, middle, after);
         false
-    }
-
-    /// What was absorbed, had every loss been `n` times as large: exactly what absorbing those would give, or less by what was
-    /// rounded there. Accounts ask it for distances that are new to them, of launches whose losses are multiples of the
-    /// distance or of its square. `None` (the default) is always right.
-    fn times(&self, n: u64) -> Option<Self> {
-        let _ = n;
-        None
     }
 
     /// This tally after `n` more launches.
@@ -263,8 +256,7 @@ pub trait FilterRule: Tallied {
     /// is "no guarantee": for that, use an odometer.
     fn open(&self, budget: &TotalLoss<Self>) -> Result<Self::Gate, RuleError>;
 
-    /// Whether all these launches together are within the budget. Once false, it stays false after more launches: accounts rely
-    /// on it, and ask about many launches of one measurement at once.
+    /// Whether all these launches together are within the budget. Once false, it stays false after more launches.
     fn fits(&self, gate: &Self::Gate, tally: &Self::Tally) -> bool;
 
     /// The largest loss that one more launch could have, rounded down; where losses are only partially ordered, one that

@@ -1,170 +1,141 @@
-//! Links between accounts that count differently: in another measure, at another distance, or in a part of the data.
+//! Links between accounts that count differently: in another measure, at another distance, or in a
+//! part of the data.
 //!
-//! What goes up is always the leaf's own bill, translated; never a total. A translated bill is kept, so that repeated
-//! launches of one measurement stay one run above the link, too.
+//! A link passes the cost of the launched measurement itself upwards, translated; never a total.
+//! Translations are stored, so that equal launches are one entry above the link, too.
 
-use std::{mem, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, mem, sync::Arc};
 
 use measures::{MAX_LINKS, Measure, Metric};
 use queryable::guarded;
 
 use crate::{
-    account::addresses::AddressMap,
-    account::ascent::{Below, Launch, Locked, Settled},
-    account::bill::{Asked, Bill, Step},
-    account::contained::Contained,
-    account::planning::{Copies, Planned, PlannedParent},
-    account::settling::{Parent, Payer},
+    account::admission::Steps,
+    account::cost::{Asked, Cost, PartStep},
+    account::entries::Share,
+    account::plan::Copies,
+    account::{Parent, Payer},
     error::LaunchError,
     remaining::Remaining,
-    sync::{Mutex, MutexGuard, lock},
+    sync::{Mutex, lock},
 };
 
-/// How many translated bills a link keeps. Beyond that it starts anew: runs get shorter, nothing else changes.
-const KEPT: usize = 4096;
+/// The number of translations that a link stores. After that it starts again.
+const MAX_STORED: usize = 4096;
 
 pub(crate) struct Link<MI: Metric, M: Measure, MI2: Metric, M2: Measure> {
-    translate: Box<Translate<MI, M, MI2, M2>>,
-    remaining: Box<Remains<MI, M, MI2, M2>>,
+    parts: Arc<Parts<MI, M, MI2, M2>>,
     parent: Parent<MI2, M2>,
-    /// The bill beside its translation, so that it lives and its id stays its own.
-    kept: Mutex<Kept<MI, M, MI2, M2>>,
 }
 
-type Translate<MI, M, MI2, M2> = dyn Fn(&Bill<MI, M>) -> Bill<MI2, M2> + Send + Sync;
+/// What a link and its copies for dry runs share.
+struct Parts<MI: Metric, M: Measure, MI2: Metric, M2: Measure> {
+    translate: Box<Translate<MI, M, MI2, M2>>,
+    remaining: Box<Remains<MI, M, MI2, M2>>,
+    /// The costs below and their translations, by the hash of the identity below: of equal costs
+    /// the newest is stored.
+    stored: Mutex<Stored<MI, M, MI2, M2>>,
+}
+
+type Translate<MI, M, MI2, M2> = dyn Fn(&Cost<MI, M>) -> Cost<MI2, M2> + Send + Sync;
 type Remains<MI, M, MI2, M2> =
     dyn Fn(&Parent<MI2, M2>, Asked<'_, MI>, Left<M>) -> Result<Left<M>, LaunchError> + Send + Sync;
+type Stored<MI, M, MI2, M2> = HashMap<u64, (Cost<MI, M>, Cost<MI2, M2>)>;
 type Left<M> = Remaining<<M as Measure>::Loss>;
-type Kept<MI, M, MI2, M2> = AddressMap<usize, (Bill<MI, M>, Bill<MI2, M2>)>;
 
 impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Link<MI, M, MI2, M2> {
+    /// A link that counts in another measure above. The remaining loss there is not known in the
+    /// measure below: only the accounts are named.
     pub(crate) fn new(
         parent: Parent<MI2, M2>,
-        translate: impl Fn(&Bill<MI, M>) -> Bill<MI2, M2> + Send + Sync + 'static,
+        translate: impl Fn(&Cost<MI, M>) -> Cost<MI2, M2> + Send + Sync + 'static,
     ) -> Self {
-        // What is left above is counted differently, and cannot be told in our measure: only by whom.
         let remaining = |parent: &Parent<MI2, M2>, _: Asked<'_, MI>, below: Left<M>| {
             let above = parent.remaining(&|_| Some(Vec::new()), Remaining::unlimited())?;
             Ok(above.accounts().iter().fold(below, Remaining::beside))
         };
+        Self::with(parent, Box::new(translate), Box::new(remaining))
+    }
+
+    fn with(
+        parent: Parent<MI2, M2>,
+        translate: Box<Translate<MI, M, MI2, M2>>,
+        remaining: Box<Remains<MI, M, MI2, M2>>,
+    ) -> Self {
+        let parts = Parts {
+            translate,
+            remaining,
+            stored: Mutex::new(HashMap::new()),
+        };
         Self {
-            translate: Box::new(translate),
-            remaining: Box::new(remaining),
+            parts: Arc::new(parts),
             parent,
-            kept: Mutex::new(Kept::default()),
         }
-    }
-
-    /// The translation, if it was kept.
-    fn known(&self, bill: &Bill<MI, M>) -> Option<Bill<MI2, M2>> {
-        let kept = lock(&self.kept);
-        let known = kept.get(&bill.address());
-        known.map(|(_, translation)| translation.clone())
-    }
-
-    fn translated(&self, bill: &Bill<MI, M>) -> Result<Bill<MI2, M2>, LaunchError> {
-        if let Some(known) = self.known(bill) {
-            return Ok(known);
-        }
-        // Metrics, measures and conversions are cloned here: foreign code, so no lock is held.
-        let translation =
-            guarded(|| (self.translate)(bill)).map_err(|_| LaunchError::MapPanicked {
-                launch: bill.description().to_string(),
-            })?;
-        if translation.is_too_deep() {
-            return Err(LaunchError::TooDeep { limit: MAX_LINKS });
-        }
-        Ok(self.keep(bill, translation))
-    }
-
-    /// Keeps a translation, unless another thread was faster: then that one.
-    fn keep(&self, bill: &Bill<MI, M>, translation: Bill<MI2, M2>) -> Bill<MI2, M2> {
-        let mut kept = lock(&self.kept);
-        let old = match kept.len() {
-            KEPT.. => mem::take(&mut *kept),
-            _ => Kept::default(),
-        };
-        let faster = kept.get(&bill.address()).map(|(_, known)| known.clone());
-        let (translation, unused) = match faster {
-            Some(faster) => (faster, Some(translation)),
-            None => {
-                kept.insert(bill.address(), (bill.clone(), translation.clone()));
-                (translation, None)
-            }
-        };
-        drop(kept);
-        // Maps have foreign destructors: they run when nothing is locked.
-        let _ = guarded(|| drop((old, unused)));
-        translation
     }
 }
 
 impl<MI: Metric, M: Measure, MI2: Metric> Link<MI, M, MI2, M> {
-    /// This link, which knows what the caps above charge: the loss at the distance that `pull` finds for theirs.
-    pub(crate) fn pulling(
-        mut self,
-        pull: impl Fn(&MI2::Distance, Asked<'_, MI>) -> Option<Vec<Step>> + Send + Sync + 'static,
-    ) -> Self {
-        self.remaining = Box::new(move |parent, asked, below| {
+    /// A link in the same measure: `pull` finds the distance below at which a cap above charges.
+    pub(crate) fn pulling<P>(
+        parent: Parent<MI2, M>,
+        translate: impl Fn(&Cost<MI, M>) -> Cost<MI2, M> + Send + Sync + 'static,
+        pull: P,
+    ) -> Self
+    where
+        P: Fn(&MI2::Distance, Asked<'_, MI>) -> Option<Vec<PartStep>> + Send + Sync + 'static,
+    {
+        let remaining = move |parent: &Parent<MI2, M>, asked: Asked<'_, MI>, below: Left<M>| {
             parent.remaining(&|above| pull(above, asked), below)
-        });
-        self
+        };
+        Self::with(parent, Box::new(translate), Box::new(remaining))
     }
 }
 
-/// A link to a copy, for a dry run.
-struct Linked<MI: Metric, M: Measure, MI2: Metric, M2: Measure> {
-    link: Arc<Link<MI, M, MI2, M2>>,
-    parent: PlannedParent<MI2, M2>,
-}
-
-impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Planned<MI, M> for Linked<MI, M, MI2, M2> {
-    fn check(&self, bill: &Bill<MI, M>) -> Result<(), LaunchError> {
-        self.parent.check(&self.link.translated(bill)?)
-    }
-
-    fn commit(&self) {
-        self.parent.commit();
+impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Parts<MI, M, MI2, M2> {
+    fn translated(&self, cost: &Cost<MI, M>) -> Result<Cost<MI2, M2>, LaunchError> {
+        let key = cost.identity().hash();
+        if let Some((known, translation)) = lock(&self.stored).get(&key)
+            && known.address() == cost.address()
+        {
+            return Ok(translation.clone());
+        }
+        // Metrics, measures and conversions are cloned here: user-supplied code, so no lock is held.
+        let translation = guarded(|| (self.translate)(cost));
+        let translation = translation.map_err(|_| LaunchError::MapPanicked {
+            launch: cost.description().to_string(),
+        })?;
+        if translation.is_too_deep() {
+            return Err(LaunchError::TooDeep { limit: MAX_LINKS });
+        }
+        let mut stored = lock(&self.stored);
+        let forgotten = match stored.len() {
+            MAX_STORED.. => mem::take(&mut *stored),
+            _ => HashMap::new(),
+        };
+        let replaced = stored.insert(key, (cost.clone(), translation.clone()));
+        drop(stored);
+        // Maps have user-supplied destructors: they run with nothing locked.
+        let _ = guarded(|| drop((forgotten, replaced)));
+        Ok(translation)
     }
 }
 
 impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI, M, MI2, M2> {
-    fn settle_at_once<'a>(
+    fn prepare<'a>(
         &'a self,
-        bill: &Bill<MI, M>,
-        launch: &Launch<'a>,
-        below: Locked<'_>,
-    ) -> bool {
-        let mut known = Contained::new(self.known(bill));
-        let Some(bill) = known.get() else {
-            return false;
-        };
-        // Above, it is another bill: that seat would never count it.
-        launch.seat.set(None);
-        let settled = self.parent.settle_at_once(bill, launch, below);
-        known.release();
-        settled
+        cost: Cow<'a, Cost<MI, M>>,
+        share: Option<&'a Share>,
+        steps: &mut Steps<'a>,
+    ) -> Result<(), LaunchError> {
+        let translated = self.parts.translated(&cost)?;
+        self.parent.prepare(Cow::Owned(translated), share, steps)
     }
 
-    fn settle<'a>(&'a self, bill: &Bill<MI, M>, launch: &Launch<'a>, below: &dyn Below) -> Settled {
-        self.parent.settle(&self.translated(bill)?, launch, below)
-    }
-
-    fn pass<'a>(&'a self, gates: &mut Vec<MutexGuard<'a, ()>>) {
-        self.parent.pass(gates);
-    }
-
-    fn depth(&self) -> u16 {
-        self.parent.depth()
-    }
-
-    fn path(&self) -> Vec<String> {
-        self.parent.path()
-    }
-
-    fn plan(self: Arc<Self>, copies: &Copies) -> Result<PlannedParent<MI, M>, LaunchError> {
-        let parent = Arc::clone(&self.parent).plan(copies)?;
-        Ok(Arc::new(Linked { link: self, parent }))
+    fn copied(self: Arc<Self>, copies: &Copies) -> Result<Parent<MI, M>, LaunchError> {
+        Ok(Arc::new(Self {
+            parts: Arc::clone(&self.parts),
+            parent: Arc::clone(&self.parent).copied(copies)?,
+        }))
     }
 
     fn remaining(
@@ -172,6 +143,22 @@ impl<MI: Metric, M: Measure, MI2: Metric, M2: Measure> Payer<MI, M> for Link<MI,
         asked: Asked<'_, MI>,
         below: Remaining<M::Loss>,
     ) -> Result<Remaining<M::Loss>, LaunchError> {
-        (self.remaining)(&self.parent, asked, below)
+        (self.parts.remaining)(&self.parent, asked, below)
+    }
+
+    fn depth(&self) -> u16 {
+        self.parent.depth()
+    }
+
+    fn quota(&self) -> u32 {
+        self.parent.quota()
+    }
+
+    fn is_sequential(&self) -> bool {
+        self.parent.is_sequential()
+    }
+
+    fn path(&self) -> Vec<String> {
+        self.parent.path()
     }
 }

@@ -1,52 +1,50 @@
-//! An account: what was launched under one session and everything live below it, what that amounts to, and, if it is
-//! capped, whether one more launch fits.
+//! An account: what was launched under one session and everything live below it, what that amounts
+//! to, and, if there is a cap, whether one more launch fits.
 //!
-//! Two locks. The book is locked for the check and the charge only ([`settling`]); the readings, for the questions about
-//! the loss ([`questions`]). Neither is held while a mechanism or anybody's map runs.
+//! A launch is [prepared](admission) with nothing locked, checked and committed under the locks of
+//! all accounts from the session's to the root, and runs with nothing locked. An account has one
+//! lock for launches ([`State`]); questions about the loss have locks of their own
+//! ([`readings`]). No mechanism and no user-supplied map runs under the lock for launches.
 
 mod addresses;
-mod admitting;
-pub(crate) mod ascent;
-pub(crate) mod bill;
-mod book;
-mod contained;
-mod curves;
+pub(crate) mod admission;
+pub(crate) mod cost;
+mod derived;
 pub(crate) mod durable;
-mod few;
-pub(crate) mod journaled;
-mod launches;
+mod entries;
+mod identity;
 pub(crate) mod link;
-pub(crate) mod planning;
+pub(crate) mod opening;
+pub(crate) mod plan;
 pub(crate) mod questions;
 mod readings;
 mod recorded;
-mod refusing;
-mod remembered;
-mod retold;
-mod scales;
-mod seat;
-pub(crate) mod settling;
+mod shared;
+mod step;
 mod tallies;
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
-use measures::{ChildLoss, Interleaving, Loss as _, Metric, Rule, Tallied, Total, TotalLoss};
+use measures::{
+    ChildLoss, Interleaving, Loss as _, Measure, Metric, Rule, Tallied, Total, TotalLoss,
+};
 use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
 
 pub(crate) use self::{addresses::AddressMap, tallies::Cap};
 use self::{
-    bill::{Asked, PartQuote, Quote, Step},
-    book::Busy,
-    journaled::{Journaled, Told},
+    admission::{Admission, Admitted, Kind, Steps, Unrecorded},
+    cost::{Asked, Cost, CostAt, PartCostAt, PartStep},
+    entries::{Entries, Share},
+    opening::Journaled,
+    plan::Copies,
     readings::Readings,
-    scales::Scales,
-    seat::Place,
-    settling::Parent,
+    step::AccountStep,
+    tallies::Tallies,
 };
 use crate::{
     error::{LaunchError, OpenError},
     remaining::Remaining,
-    sync::Mutex,
+    sync::{Mutex, MutexGuard, lock},
 };
 
 /// How deep sessions may be nested live.
@@ -55,37 +53,101 @@ pub const MAX_NESTING: u16 = 256;
 /// How many different measurements an account lists, unless its quota says otherwise.
 pub const DEFAULT_QUOTA: u32 = 1 << 20;
 
+/// The largest number of launches in one account.
+const MAX_LAUNCHES: u64 = 1 << 62;
+
+/// An account as those below it see it, or a [link](link::Link) to one that counts differently.
+pub(crate) trait Payer<MI: Metric, M: Measure>: Send + Sync {
+    /// Prepares a launch here and everywhere above: one step for each account, from this one to
+    /// the root. `share` is that of the account below, if there is one. Maps run, so nothing may
+    /// be locked.
+    fn prepare<'a>(
+        &'a self,
+        cost: Cow<'a, Cost<MI, M>>,
+        share: Option<&'a Share>,
+        steps: &mut Steps<'a>,
+    ) -> Result<(), LaunchError>;
+
+    /// A copy of this account and all above, for a dry run.
+    fn copied(self: Arc<Self>, copies: &Copies) -> Result<Parent<MI, M>, LaunchError>;
+
+    /// The remaining loss under the caps below, here and above.
+    fn remaining(
+        &self,
+        asked: Asked<'_, MI>,
+        below: Remaining<M::Loss>,
+    ) -> Result<Remaining<M::Loss>, LaunchError>;
+
+    /// The number of accounts above this one.
+    fn depth(&self) -> u16;
+
+    /// The number of entries in the account's list.
+    fn quota(&self) -> u32;
+
+    /// Whether this account or one above answers its newest launch only.
+    fn is_sequential(&self) -> bool;
+
+    /// The names of the accounts from the root to this one; an account with its parent's name is
+    /// left out.
+    fn path(&self) -> Vec<String>;
+}
+
+pub(crate) type Parent<MI, M> = Arc<dyn Payer<MI, M>>;
+
 pub(crate) struct Account<MI: Metric, R: Tallied> {
     pub(crate) label: Arc<str>,
     pub(crate) rule: R,
     pub(crate) measure: R::Child,
     zero: R::Tally,
     cap: Option<Cap<MI, R>>,
-    /// How many different measurements are listed at the most: whatever is free could be launched for ever.
+    /// The number of different measurements in the list.
     pub(crate) quota: u32,
-    /// How many messages each launch answers at the most, with everything it spawns, if the rule asks for finite communication.
+    /// The part of the parent's list that this account may use, with everything below it.
+    share: Share,
+    /// The number of messages that each launch may answer, with everything it spawns, if the rule
+    /// asks for finite communication.
     messages: Option<u64>,
-    /// Whose turn it is among all leaves charged here, if the rule is sequential.
+    /// The turns of all leaves charged here, if the rule is sequential.
     sequence: Option<Sequence>,
     parent: Option<Parent<MI, R::Child>>,
     depth: u16,
-    /// Where its charges are written down, if they are.
+    /// Where charges are recorded, if they are.
     journaled: Option<Box<Journaled<MI>>>,
-    /// Of what was written down: the last few bills.
-    told: Mutex<VecDeque<Told<MI, R::Child>>>,
-    busy: Busy<MI, R>,
-    /// Its seat at the top account, if that is itself or its parent.
-    seat: Place,
+    state: Mutex<State<MI, R>>,
     readings: Readings<MI::Distance, R::Tally>,
-    scales: Scales<R::Tally>,
+    copies: plan::CopiesOf<Self>,
+}
+
+/// What a launch changes, in cache lines of its own.
+#[repr(align(128))]
+struct State<MI: Metric, R: Tallied> {
+    /// The account has refused a launch, and refuses everything from now on.
+    halted: bool,
+    /// The number of launches charged.
+    launched: u64,
+    /// What was charged at the cap's distance.
+    spent: Tallies<R::Tally>,
+    entries: Entries<MI, R::Child>,
+}
+
+impl<MI: Metric, R: Tallied> State<MI, R> {
+    fn new(spent: Tallies<R::Tally>, halted: bool) -> Self {
+        Self {
+            halted,
+            launched: 0,
+            spent,
+            entries: Entries::new(),
+        }
+    }
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
+    /// An account below `parent`, or a root. `share` is the stated part of the parent's list.
     pub(crate) fn new(
         label: Arc<str>,
         rule: R,
         cap: Option<Cap<MI, R>>,
-        quota: u32,
+        (quota, share): (u32, Option<u32>),
         parent: Option<Parent<MI, R::Child>>,
     ) -> Result<Self, OpenError> {
         let depth = parent.as_ref().map_or(0, |parent| parent.depth() + 1);
@@ -97,36 +159,38 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         Ok(Self {
             label,
             measure: rule.child(),
-            busy: Busy::new(zero.clone(), cap.is_some()),
-            seat: Place::new(),
+            state: Mutex::new(State::new(Tallies::new(zero.clone()), false)),
             cap,
             quota,
+            share: Share::new(
+                parent.as_ref().map_or(quota, |parent| parent.quota()),
+                share,
+            ),
             messages: finite::<R>().then_some(DEFAULT_MESSAGES),
             sequence: sequential.then(Sequence::new),
             parent,
             depth,
             journaled: None,
-            told: Mutex::new(VecDeque::new()),
             readings: Readings::new(),
-            scales: Scales::new(),
+            copies: plan::CopiesOf::default(),
             zero,
             rule,
         })
     }
 
-    /// Where communication must be finite, it ends after so many messages.
+    /// Where communication must be finite, it ends after this number of messages.
     pub(crate) fn answering_at_most(mut self, messages: u64) -> Self {
         self.messages = self.messages.map(|_| messages);
         self
     }
 
-    /// On a journal, before anybody can launch.
+    /// The account on a journal, before its first launch.
     pub(crate) fn on(mut self, journaled: Journaled<MI>) -> Self {
         self.journaled = Some(Box::new(journaled));
         self
     }
 
-    /// Whatever the rule says of interleaving.
+    /// The account with turns, whatever its rule says about interleaving.
     pub(crate) fn sequential(mut self) -> Self {
         self.sequence.get_or_insert_with(Sequence::new);
         self
@@ -136,80 +200,137 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         self.cap.as_ref()
     }
 
-    /// How many launches have been charged.
-    pub(crate) fn launched(&self) -> u64 {
-        self.busy.launched()
+    fn state(&self) -> MutexGuard<'_, State<MI, R>> {
+        lock(&self.state)
+    }
+
+    /// Has a launch admitted by this account and all above, and charges it to all of them. On a
+    /// journal it is only asked ([`Kind::Asked`]): [`durable`] charges there.
+    ///
+    /// # Errors
+    /// [`LaunchError`]: nothing was charged.
+    pub(crate) fn launch(
+        &self,
+        cost: &Cost<MI, R::Child>,
+        kind: Kind,
+    ) -> Result<Admitted, LaunchError> {
+        Admission::prepare(self, cost)?.admit(kind, &mut Unrecorded)
     }
 
     /// What one more launch could cost within the cap, if there is one.
-    fn room(&self, asked: Asked<'_, MI>) -> Result<Remaining<ChildLoss<R>>, LaunchError> {
+    fn remaining_here(&self, asked: Asked<'_, MI>) -> Result<Remaining<ChildLoss<R>>, LaunchError> {
         self.ruled(|| {
             let Some(cap) = &self.cap else {
                 return Remaining::unlimited();
             };
             match asked(&cap.d_in) {
-                Some(path) => Remaining::under(&self.label, self.room_in(cap, &path)),
+                Some(path) => Remaining::under(&self.label, self.remaining_in(cap, &path)),
                 None => Remaining::unlimited().beside(&self.label),
             }
         })
     }
 
     /// What one more launch in this part could cost.
-    fn room_in(&self, cap: &Cap<MI, R>, path: &[Step]) -> Option<ChildLoss<R>> {
+    fn remaining_in(&self, cap: &Cap<MI, R>, path: &[PartStep]) -> Option<ChildLoss<R>> {
         let (spent, alone) = {
-            let book = self.busy.book();
-            if book.halted {
+            let state = self.state();
+            if state.halted {
                 return None;
             }
-            let alone = book.spent.along(path);
-            (book.spent.total(), alone)
+            (state.spent.total().clone(), state.spent.along(path))
         };
-        let anywhere = cap.gate.remaining(&spent);
-        // A part in which less was launched than in others has more left, if the rule agrees to the sums that come of it.
-        let here = alone.and_then(|alone| cap.gate.remaining(&alone));
+        let anywhere = cap.solved.remaining(&spent);
+        // A part in which less was launched than in others has more left, if the rule agrees to
+        // the sums that result.
+        let here = alone.and_then(|alone| cap.solved.remaining(&alone));
         let here = here.filter(|loss| {
             let losses = [loss.clone().on_grid()].into();
             let path = path.to_vec();
-            let quote = Quote::Part(Box::new(PartQuote { path, losses }));
-            // Dropped in the opposite order: unlocked first.
-            let next;
-            let book = self.busy.book();
-            next = book.spent.after(&quote, 1, &self.zero);
-            drop(book);
-            next.is_ok_and(|next| cap.gate.fits(next.total()))
+            let cost = CostAt::Part(Arc::new(PartCostAt { path, losses }));
+            let next = self.state().spent.after(&cost, 1, &self.zero);
+            next.is_ok_and(|next| cap.solved.fits(next.total()))
         });
         here.or(anywhere)
     }
 
-    /// How much of the cap has been spent.
+    /// How much of the cap was spent.
     pub(crate) fn spent(&self) -> Result<Option<Total<TotalLoss<R>>>, LaunchError> {
         self.ruled(|| {
             let cap = self.cap.as_ref()?;
-            let spent = self.busy.book().spent.total();
-            Some(cap.gate.spent(&spent))
+            let spent = self.state().spent.total().clone();
+            Some(cap.solved.spent(&spent))
         })
     }
 
-    pub(crate) fn halt(&self) {
-        self.busy.book().halted = true;
-    }
-
-    /// Asks the rule, which may be somebody's code: it may use no session, and its panics are caught. Tallies that are only
-    /// needed for it are moved in, because their destructors are somebody's code, too.
+    /// Runs user-supplied code of a rule or its tallies: it may use no session, and its panics are
+    /// caught. Tallies that are needed for nothing else are moved in, because their destructors
+    /// are user-supplied as well.
     #[inline]
     pub(crate) fn ruled<X>(&self, ask: impl FnOnce() -> X) -> Result<X, LaunchError> {
-        guarded(ask).map_err(|_| rule_panicked(&self.label))
+        guarded(ask).map_err(|_| LaunchError::RulePanicked {
+            account: self.label.to_string(),
+        })
     }
 }
 
-/// Does the rule's theorem ask for finite communication?
+impl<MI: Metric, R: Tallied> Payer<MI, R::Child> for Account<MI, R> {
+    fn prepare<'a>(
+        &'a self,
+        cost: Cow<'a, Cost<MI, R::Child>>,
+        share: Option<&'a Share>,
+        steps: &mut Steps<'a>,
+    ) -> Result<(), LaunchError> {
+        steps.push(AccountStep::prepare(self, cost.clone(), share)?);
+        match &self.parent {
+            Some(parent) => parent.prepare(cost, Some(&self.share), steps),
+            None => Ok(()),
+        }
+    }
+
+    fn copied(self: Arc<Self>, copies: &Copies) -> Result<Parent<MI, R::Child>, LaunchError> {
+        Ok(self.copy(copies)?)
+    }
+
+    fn remaining(
+        &self,
+        asked: Asked<'_, MI>,
+        below: Remaining<ChildLoss<R>>,
+    ) -> Result<Remaining<ChildLoss<R>>, LaunchError> {
+        let remaining = below.and(self.remaining_here(asked)?);
+        match &self.parent {
+            Some(parent) => parent.remaining(asked, remaining),
+            None => Ok(remaining),
+        }
+    }
+
+    fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    fn quota(&self) -> u32 {
+        self.quota
+    }
+
+    fn is_sequential(&self) -> bool {
+        let above = || {
+            self.parent
+                .as_ref()
+                .is_some_and(|parent| parent.is_sequential())
+        };
+        self.sequence.is_some() || above()
+    }
+
+    fn path(&self) -> Vec<String> {
+        let above = self.parent.as_ref().map(|parent| parent.path());
+        let mut path = above.unwrap_or_default();
+        if path.last().is_none_or(|last| **last != *self.label) {
+            path.push(self.label.to_string());
+        }
+        path
+    }
+}
+
+/// Whether the rule's theorem asks for finite communication.
 pub(crate) fn finite<R: Rule>() -> bool {
     matches!(R::INTERLEAVING, Interleaving::ConcurrentFinite)
-}
-
-#[cold]
-fn rule_panicked(account: &str) -> LaunchError {
-    LaunchError::RulePanicked {
-        account: account.to_string(),
-    }
 }

@@ -1,54 +1,100 @@
-//! Bills that are written down, and bills that were: at the distances of their account, and by the form of their map wherever
-//! else.
+//! Costs that are written into records, and costs that come from records: known at the distances of
+//! their account, and elsewhere by the form of their map.
 
-use std::{any::Any, sync::Arc};
+use std::{
+    any::Any,
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use exact::excerpt;
 use measures::{
-    Distance as _, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance,
+    Distance as _, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance, Tallied,
 };
 use queryable::guarded;
 
 use crate::{
-    account::bill::{Bill, GroupId, PartBill, PartQuote, Price, Quote, Step},
-    account::curves::Curves,
+    account::cost::{Cost, CostAt, GroupId, PartCost, PartCostAt, PartStep, Source},
+    account::shared::SharedCurves,
+    account::tallies::Tallies,
     error::LaunchError,
-    journal::{Books, JournalError, Place, Posted, Step as Stored},
+    journal::{Books, JournalError, Place, Posted, Run, State, Step as Stored},
     measurement::Description,
 };
 
-/// A launch that was written down.
+/// The cost of a launch that comes from a record.
 pub(super) struct Recorded<MI: Metric, M: Measure> {
-    quotes: Vec<(MI::Distance, Quote<M::Loss>)>,
-    /// What it costs at other distances, if its map had a form.
-    otherwise: Option<Bill<MI, M>>,
+    known: Vec<(MI::Distance, CostAt<M::Loss>)>,
+    /// The cost at other distances, if the map had a form.
+    elsewhere: Option<Cost<MI, M>>,
+    origin: Origin,
     measure: M,
 }
 
+/// Where a recorded cost comes from. Those of one account and one origin are equal.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Origin {
+    /// A record.
+    Record(Arc<(Description, Posted)>),
+    /// A list that was full: the value at the cap's distance, as text.
+    Merged(String),
+}
+
+/// The description is part of every identity already.
+impl Hash for Origin {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Self::Record(record) => record.1.hash(state),
+            Self::Merged(value) => value.hash(state),
+        }
+    }
+}
+
 impl<MI: Metric, M: Measure> Recorded<MI, M> {
+    /// The cost of a launch of which only the value at one distance is known; `None` if that cannot
+    /// be written.
+    pub(super) fn at_one(measure: &M, d_in: MI::Distance, cost: CostAt<M::Loss>) -> Option<Self> {
+        let part =
+            |step: &PartStep| format!("{}/{}:{:?} ", step.group.address(), step.part, step.units);
+        let path = cost.path().iter().map(part);
+        let losses = cost.losses().iter().map(|loss| Some(loss.written()? + " "));
+        let text = path.map(Some).chain(losses).collect::<Option<String>>()?;
+        Some(Self {
+            known: vec![(d_in, cost)],
+            elsewhere: None,
+            origin: Origin::Merged(text),
+            measure: measure.clone(),
+        })
+    }
+
     pub(super) fn measure(&self) -> &M {
         &self.measure
     }
 
-    pub(super) fn price(
+    pub(super) fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    pub(super) fn evaluate(
         &self,
         d_in: &MI::Distance,
-        curves: &mut Curves<M>,
-    ) -> Result<Quote<M::Loss>, MapError> {
-        if let Some((_, quote)) = self.quotes.iter().find(|(at, _)| at == d_in) {
-            return Ok(quote.clone());
+        shared: &mut SharedCurves<M>,
+    ) -> Result<CostAt<M::Loss>, MapError> {
+        if let Some((_, cost)) = self.known.iter().find(|(at, _)| at == d_in) {
+            return Ok(cost.clone());
         }
-        if let Some(bill) = &self.otherwise {
-            return bill.price(d_in, curves);
+        if let Some(cost) = &self.elsewhere {
+            return cost.evaluate(d_in, shared);
         }
-        // Maps are monotone: what is known further away is enough.
-        let bounds = |(at, quote): &&(MI::Distance, Quote<M::Loss>)| {
-            matches!(quote, Quote::Direct(_)) && d_in.at_most(at)
+        // Maps are monotone: a value at a larger distance is enough.
+        let bounds = |(at, cost): &&(MI::Distance, CostAt<M::Loss>)| {
+            matches!(cost, CostAt::Direct(_)) && d_in.at_most(at)
         };
-        let bound = self.quotes.iter().find(bounds);
+        let bound = self.known.iter().find(bounds);
         Ok(bound.map_or_else(
-            || Quote::Direct(self.measure.infinity()),
-            |(_, quote)| quote.clone(),
+            || CostAt::Direct(self.measure.infinity()),
+            |(_, cost)| cost.clone(),
         ))
     }
 }
@@ -61,101 +107,117 @@ fn written<L: Loss>(loss: &L) -> Result<String, LaunchError> {
     Ok(loss.written().ok_or_else(not_storable)?)
 }
 
-pub(super) fn read<L: Loss>(text: &str) -> Result<L, JournalError> {
+fn read<L: Loss>(text: &str) -> Result<L, JournalError> {
     L::read(text).ok_or_else(|| damaged(format!("`{}` is no loss", excerpt(text))))
 }
 
-pub(super) fn damaged(why: impl Into<String>) -> JournalError {
+fn damaged(why: impl Into<String>) -> JournalError {
     JournalError::Damaged(why.into())
 }
 
-impl<MI: Metric, M: Measure> Bill<MI, M> {
-    /// What is written down of it, for an account with these distances.
+impl<MI: Metric, M: Measure> Cost<MI, M> {
+    /// The record of this cost for an account with these distances.
     pub(super) fn posted(&self, distances: &[MI::Distance]) -> Result<Posted, LaunchError> {
         let (factors, form) = self.innermost();
-        let quotes = distances.iter().map(|d_in| self.quoted(d_in));
-        let quotes: Vec<Quote<M::Loss>> = quotes.collect::<Result<_, _>>()?;
+        let costs = distances.iter().map(|d_in| self.at(d_in));
+        let costs: Vec<CostAt<M::Loss>> = costs.collect::<Result<_, _>>()?;
         if factors.is_empty() {
-            let losses = quotes.iter().map(|quote| match quote {
-                Quote::Direct(loss) => written(loss),
-                Quote::Part(_) => Err(LaunchError::Contradiction),
+            let losses = costs.iter().map(|cost| match cost {
+                CostAt::Direct(loss) => written(loss),
+                CostAt::Part(_) => Err(LaunchError::Contradiction),
             });
             let losses = losses.collect::<Result<_, _>>()?;
             return Ok(Posted::Direct { form, losses });
         }
-        let quotes = quotes.iter().map(|quote| match quote {
-            Quote::Part(quote) => Ok(&**quote),
-            Quote::Direct(_) => Err(LaunchError::Contradiction),
+        let costs = costs.iter().map(|cost| match cost {
+            CostAt::Part(cost) => Ok(&**cost),
+            CostAt::Direct(_) => Err(LaunchError::Contradiction),
         });
-        let quotes: Vec<&PartQuote<M::Loss>> = quotes.collect::<Result<_, _>>()?;
-        let losses = quotes
+        let costs: Vec<&PartCostAt<M::Loss>> = costs.collect::<Result<_, _>>()?;
+        let losses = costs
             .iter()
-            .map(|quote| quote.losses.iter().map(written).collect());
+            .map(|cost| cost.losses.iter().map(written).collect());
         Ok(Posted::Part {
             losses: losses.collect::<Result<_, _>>()?,
-            path: steps(&quotes, &factors)?,
+            path: steps(&costs, &factors)?,
             form,
         })
     }
 
-    /// The factors of the parts that it is in, the outermost first, and the form of its map in the innermost.
+    /// The factors of the parts that it is in, the outermost first, and the form of its map in the
+    /// innermost.
     fn innermost(&self) -> (Vec<Option<u32>>, Form<String, String>) {
-        match self.price_of() {
-            Price::Direct(map) => {
-                // Losses, measures and conversions say what they are called: somebody's code.
+        match self.source() {
+            Source::Direct(map) => {
+                // Losses, measures and conversions write their names: user-supplied code.
                 let form = guarded(|| map.form().written());
                 (Vec::new(), form.unwrap_or(Form::Function))
             }
-            Price::Part(part) => {
+            Source::Part(part) => {
                 let (mut factors, form) = part.inner.innermost();
                 factors.insert(0, part.factor);
                 (factors, form)
             }
-            Price::Recorded(_) => (Vec::new(), Form::Function),
+            Source::Recorded(_) => (Vec::new(), Form::Function),
         }
     }
 
-    /// The bill of which this was written down, by an account with these distances.
+    /// The cost from which this was written, by an account with these distances.
     pub(super) fn recorded(
-        description: &Description,
+        record: &Arc<(Description, Posted)>,
         measure: &M,
         (distances, books): (&[MI::Distance], &Books),
-        posted: &Posted,
     ) -> Result<Self, JournalError> {
+        let (description, posted) = &**record;
         let description = Arc::new(description.clone());
-        let (quotes, otherwise) = match posted {
-            Posted::Direct { form, losses } => {
-                let quotes = losses.iter().map(|loss| Ok(Quote::Direct(read(loss)?)));
-                let map = map_of_form(measure, form)?;
-                (
-                    quotes.collect::<Result<Vec<_>, JournalError>>()?,
-                    map.map(|map| Self::direct(Arc::clone(&description), map)),
-                )
-            }
-            Posted::Part { path, form, losses } => (
-                part_quotes(path, losses, &mut |place| books.group(place))?,
-                part_bill(&description, measure, path, form, books)?,
-            ),
-            Posted::Slot { .. } => {
-                return Err(damaged("a slot was taken of what is no compositor"));
-            }
-        };
-        if quotes.len() != distances.len() {
-            return Err(damaged("a charge is at other distances than its account"));
+        let costs = read_posted(measure, posted, &mut |place| books.group(place))?;
+        if costs.len() != distances.len() {
+            return Err(other_distances());
         }
-        let checked = |quote: &Quote<M::Loss>| match quote {
-            Quote::Direct(loss) => measure.check(loss),
-            Quote::Part(part) => part.losses.iter().try_for_each(|loss| measure.check(loss)),
+        let elsewhere = match posted {
+            Posted::Direct { form, .. } => {
+                let map = map_of_form(measure, form)?;
+                map.map(|map| Self::direct(Arc::clone(&description), map))
+            }
+            Posted::Part { path, form, .. } => part_cost(&description, measure, path, form, books)?,
+            Posted::Slot { .. } => return Err(slot()),
         };
-        let checked = quotes.iter().try_for_each(checked);
-        checked.map_err(|error| damaged(error.to_string()))?;
         let recorded = Recorded {
-            quotes: distances.iter().cloned().zip(quotes).collect(),
-            otherwise,
+            known: distances.iter().cloned().zip(costs).collect(),
+            elsewhere,
+            origin: Origin::Record(Arc::clone(record)),
             measure: measure.clone(),
         };
-        Ok(Self::new(description, Price::Recorded(recorded)))
+        Ok(Self::new(description, Source::Recorded(recorded)))
     }
+}
+
+/// What was written of a launch, at each distance.
+fn read_posted<M: Measure>(
+    measure: &M,
+    posted: &Posted,
+    group: &mut dyn FnMut(Place) -> GroupId,
+) -> Result<Vec<CostAt<M::Loss>>, JournalError> {
+    let costs = match posted {
+        Posted::Direct { losses, .. } => {
+            let costs = losses.iter().map(|loss| Ok(CostAt::Direct(read(loss)?)));
+            costs.collect::<Result<Vec<_>, JournalError>>()?
+        }
+        Posted::Part { path, losses, .. } => part_costs(path, losses, group)?,
+        Posted::Slot { .. } => return Err(slot()),
+    };
+    let mut losses = costs.iter().flat_map(CostAt::losses);
+    let checked = losses.try_for_each(|loss| measure.check(loss));
+    checked.map_err(|error| damaged(error.to_string()))?;
+    Ok(costs)
+}
+
+fn slot() -> JournalError {
+    damaged("a slot was taken of what is no compositor")
+}
+
+fn other_distances() -> JournalError {
+    damaged("a charge is at other distances than its account")
 }
 
 /// The map of a form that was written down, if it is known here. What is longer than anything that is written is not read.
@@ -172,12 +234,12 @@ fn map_of_form<MI: Metric, M: Measure>(
     Ok(form.read().and_then(of_form))
 }
 
-fn steps<L>(quotes: &[&PartQuote<L>], factors: &[Option<u32>]) -> Result<Vec<Stored>, LaunchError> {
+fn steps<L>(costs: &[&PartCostAt<L>], factors: &[Option<u32>]) -> Result<Vec<Stored>, LaunchError> {
     let unnamed = || JournalError::Unnamed {
         what: "a partition".into(),
     };
     let step = |(at, factor): (usize, &Option<u32>)| {
-        let steps: Option<Vec<&Step>> = quotes.iter().map(|quote| quote.path.get(at)).collect();
+        let steps: Option<Vec<&PartStep>> = costs.iter().map(|cost| cost.path.get(at)).collect();
         let steps = steps.ok_or(LaunchError::Contradiction)?;
         let first = steps.first().ok_or(LaunchError::Contradiction)?;
         Ok(Stored {
@@ -191,55 +253,55 @@ fn steps<L>(quotes: &[&PartQuote<L>], factors: &[Option<u32>]) -> Result<Vec<Sto
 }
 
 /// What was written down of a launch in a part, at each distance.
-pub(super) fn part_quotes<L: Loss>(
+fn part_costs<L: Loss>(
     path: &[Stored],
     losses: &[Vec<String>],
     group: &mut dyn FnMut(Place) -> GroupId,
-) -> Result<Vec<Quote<L>>, JournalError> {
+) -> Result<Vec<CostAt<L>>, JournalError> {
     let mut at = |(number, losses): (usize, &Vec<String>)| {
         let step = |step: &Stored| {
             let units = step.units.get(number);
-            Ok(Step {
+            Ok(PartStep {
                 group: group(step.partition),
                 part: u64::from(step.part.0),
                 units: units.ok_or_else(|| damaged("a part has no units"))?.clone(),
             })
         };
-        let path: Result<Vec<Step>, JournalError> = path.iter().map(step).collect();
+        let path: Result<Vec<PartStep>, JournalError> = path.iter().map(step).collect();
         let losses: Result<Arc<[L]>, _> = losses.iter().map(|loss| read(loss)).collect();
         let (path, losses) = (path?, losses?);
-        Ok(Quote::Part(Box::new(PartQuote { path, losses })))
+        Ok(CostAt::Part(Arc::new(PartCostAt { path, losses })))
     };
     losses.iter().enumerate().map(&mut at).collect()
 }
 
-/// The whole bill, if the numbers of units and the map all have a form.
-fn part_bill<MI: Metric, M: Measure>(
+/// The cost at any distance, if the numbers of units and the map all have a form.
+fn part_cost<MI: Metric, M: Measure>(
     description: &Arc<Description>,
     measure: &M,
     path: &[Stored],
     form: &Form<String, String>,
     books: &Books,
-) -> Result<Option<Bill<MI, M>>, JournalError> {
+) -> Result<Option<Cost<MI, M>>, JournalError> {
     let map = map_of_form::<SymmetricDistance, M>(measure, form)?;
-    let bill = |map| {
-        let innermost = Bill::direct(Arc::clone(description), map);
+    let cost = |map| {
+        let innermost = Cost::direct(Arc::clone(description), map);
         let (outermost, inner) = path.split_first()?;
-        let inner = inner.iter().rev().try_fold(innermost, |bill, step| {
-            part_of::<SymmetricDistance, M>(step, bill, books)
+        let inner = inner.iter().rev().try_fold(innermost, |cost, step| {
+            part_of::<SymmetricDistance, M>(step, cost, books)
         })?;
         part_of(outermost, inner, books)
     };
-    Ok(map.and_then(bill))
+    Ok(map.and_then(cost))
 }
 
 fn part_of<MI: Metric, M: Measure>(
     step: &Stored,
-    inner: Bill<SymmetricDistance, M>,
+    inner: Cost<SymmetricDistance, M>,
     books: &Books,
-) -> Option<Bill<MI, M>> {
+) -> Option<Cost<MI, M>> {
     let factor = step.factor?;
-    let part = PartBill {
+    let part = PartCost {
         group: books.group(step.partition),
         part: u64::from(step.part.0),
         units: Arc::new(move |d_in: &MI::Distance| {
@@ -250,5 +312,60 @@ fn part_of<MI: Metric, M: Measure>(
         factor: Some(factor),
         inner,
     };
-    Some(Bill::part(part, None))
+    Some(Cost::part(part, None))
+}
+
+/// Tallies of a journal, without any session.
+impl State {
+    /// What was charged to an account, for its rule, at one of the distances of its terms (the first
+    /// is its budget's). It is what a session that is opened there remembers.
+    ///
+    /// The rule must be the one that the account's terms name: its name is not checked here.
+    ///
+    /// ```
+    /// use odometry::measures::{Adaptive, Basic, PrivacyMap, PureDp};
+    /// use odometry::odometer::journal::{Books, Memory, Place, State};
+    /// use odometry::odometer::{Measurement, Odometer, Records};
+    /// let records = Records::<i64>::new();
+    /// let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
+    /// let (rule, journal) = (Basic::new(PureDp), Memory::new());
+    /// let session = Odometer::new(records, rule).named("team").filter_on(&Books::new(journal.clone()), 1, "1", vec![1])?;
+    /// session.launch(&query)?;
+    ///
+    /// let mut state = State::new();
+    /// for record in journal.records() {
+    ///     state.apply(&record)?;
+    /// }
+    /// let tally = state.tally(Place(0), 0, &rule)?;
+    /// assert_eq!(rule.loss(&tally).to_string(), "0.4");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`JournalError::Damaged`] if its charges are not of this rule's measure.
+    pub fn tally<R: Tallied>(
+        &self,
+        account: Place,
+        distance: usize,
+        rule: &R,
+    ) -> Result<R::Tally, JournalError> {
+        let past = self.past(account);
+        let past = past.ok_or_else(|| damaged(format!("there is no place {account}")))?;
+        let (zero, measure) = (rule.start(), rule.child());
+        let mut tallies = Tallies::new(zero.clone());
+        let mut groups = HashMap::new();
+        let mut group = |place| {
+            let group = groups.entry(place);
+            group.or_insert_with(|| GroupId::at(place)).clone()
+        };
+        for Run { launch, count } in past.runs {
+            let costs = read_posted(&measure, &launch.1, &mut group)?;
+            let cost = costs.get(distance).ok_or_else(other_distances)?;
+            let after = tallies.after(cost, count, &zero);
+            let mut after = after.map_err(|_| damaged("its parts contradict each other"))?;
+            tallies.reserve(&mut after);
+            tallies.commit(&mut after);
+        }
+        Ok(tallies.total().clone())
+    }
 }

@@ -10,9 +10,9 @@ use queryable::{AskError, Scope, guarded};
 
 use super::{Composition, Parts, Shared};
 use crate::{
-    account::ascent::Terms as RunTerms,
-    account::durable::unattached,
-    account::journaled::stored,
+    account::admission::Admitted,
+    account::durable::not_on_a_ledger,
+    account::opening::stored,
     error::{LaunchError, OpenError},
     journal::{
         Books, ChargeRecord, CompositorTerms, Drafted, Informed, JournalError, Opening, Past,
@@ -154,7 +154,7 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
     ) -> Result<A, LaunchError> {
         let shared = &*self.0;
         self.check(filter.head())?;
-        let on = shared.journaled.as_ref().ok_or_else(unattached)?;
+        let on = shared.journaled.as_ref().ok_or_else(not_on_a_ledger)?;
         let unsupported = |why: &str| JournalError::Unsupported(why.into());
         if shared.sequence.is_some() {
             let why = "in a sequential composition, the turn of a filter ends with the process";
@@ -180,7 +180,7 @@ impl<S: Space, R: FixedRule> Shared<S, R> {
         head: &Head<S, R::Child>,
         loss: &ChildLoss<R>,
         opens: &Option<Opening>,
-    ) -> Result<Option<(RunTerms, Drafted)>, LaunchError> {
+    ) -> Result<Option<(Admitted, Drafted)>, LaunchError> {
         let slot = {
             let left = lock(&self.left);
             self.choose(&left, loss).map(|at| left[at].0)

@@ -11,7 +11,7 @@ use measures::{
 use queryable::{AskError, DEFAULT_MESSAGES, Scope, Sequence};
 
 use crate::{
-    account::{ascent::Terms, finite},
+    account::{admission::Admitted, finite},
     compositor::durable::Journaled,
     error::{LaunchError, OpenError},
     journal::{Books, Place},
@@ -295,7 +295,7 @@ impl<S: Space, R: FixedRule> Composition<S, R> {
     /// Runs what has a slot, unless something has failed on the data.
     fn run_taken<A>(
         &self,
-        terms: Terms,
+        terms: Admitted,
         run: impl FnOnce(&mut Scope<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
         let DataRoot { root, first } = &self.0.place;
@@ -323,7 +323,7 @@ impl<S: Space, R: FixedRule> Shared<S, R> {
     }
 
     /// Takes a slot, and the turn with it, if there is one.
-    fn take(&self, loss: &ChildLoss<R>) -> Option<Terms> {
+    fn take(&self, loss: &ChildLoss<R>) -> Option<Admitted> {
         let mut left = lock(&self.left);
         let slot = self.choose(&left, loss)?;
         left.remove(slot);
@@ -331,9 +331,9 @@ impl<S: Space, R: FixedRule> Shared<S, R> {
     }
 
     /// On which terms what has just taken a slot runs.
-    fn terms(&self) -> Terms {
+    fn terms(&self) -> Admitted {
         let turn = self.sequence.as_ref().map(Sequence::begin_next);
-        Terms {
+        Admitted {
             turns: turn.into_iter().collect(),
             messages: self.messages,
         }

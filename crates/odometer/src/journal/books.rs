@@ -11,7 +11,7 @@ use fork_count::Process;
 use queryable::{AskError, Root, guarded};
 
 use crate::{
-    account::bill::GroupId,
+    account::cost::GroupId,
     error::OpenError,
     journal::{
         Draft, Event, Journal, JournalError, NewBudget, OpenedPlace, Opening, Past, Path, Place,

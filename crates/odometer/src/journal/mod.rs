@@ -41,10 +41,7 @@ pub use self::{
     snapshot::{Snapshot, SnapshotError},
     state::{Invalid, State},
 };
-pub(crate) use self::{
-    books::{Drafted, Entered},
-    news::Informed,
-};
+pub(crate) use self::{books::Drafted, news::Informed};
 
 use std::{fmt, str::FromStr, time::Duration};
 

@@ -11,7 +11,7 @@ use super::{
     reserved::{Above, OpeningBelow},
 };
 use crate::{
-    account::bill::Bill,
+    account::cost::Cost,
     error::{LaunchError, OpenError},
     journal::Opening,
     space::{Space, check_same},
@@ -24,7 +24,7 @@ pub struct Head<S: Space, M: Measure> {
     pub(super) space: S,
     pub(super) map: PrivacyMap<S::Metric, M>,
     /// The map and the description, as accounts take them.
-    bill: Bill<S::Metric, M>,
+    cost: Cost<S::Metric, M>,
     /// How many combinators it is made by.
     pub(super) links: u16,
     /// Whether it can be launched now.
@@ -50,7 +50,7 @@ impl<S: Space, M: Measure> Head<S, M> {
         };
         Self {
             space,
-            bill: Bill::direct(description, map.clone()),
+            cost: Cost::direct(description, map.clone()),
             map,
             links,
             ready,
@@ -68,12 +68,12 @@ impl<S: Space, M: Measure> Head<S, M> {
         head
     }
 
-    pub(crate) fn bill(&self) -> &Bill<S::Metric, M> {
-        &self.bill
+    pub(crate) fn cost(&self) -> &Cost<S::Metric, M> {
+        &self.cost
     }
 
     pub(crate) fn description(&self) -> &Arc<Description> {
-        self.bill.description()
+        self.cost.description()
     }
 
     /// How it is opened where it is launched, on a ledger, if it keeps account itself.
@@ -93,9 +93,9 @@ impl<S: Space, M: Measure> Head<S, M> {
 
     /// What it costs at this distance, as accounts count it.
     pub(crate) fn loss(&self, d_in: &S::Distance) -> Result<M::Loss, LaunchError> {
-        let quote = self.bill.quoted(d_in)?;
-        Ok(quote
-            .leaf()
+        let cost = self.cost.at(d_in)?;
+        Ok(cost
+            .largest()
             .cloned()
             .unwrap_or_else(|| self.measure().infinity()))
     }

@@ -15,9 +15,9 @@ use queryable::{AskError, Canonical, guarded};
 
 use self::index::Index;
 use crate::{
-    account::bill::{Bill, GroupId, PartBill, Step, Units, sizes},
-    account::journaled::Made,
+    account::cost::{Asked, Cost, GroupId, PartCost, PartStep, Units, sizes},
     account::link::Link,
+    account::opening::Made,
     collection::Partible,
     error::OpenError,
     failure::FirstFailure,
@@ -269,30 +269,27 @@ where
         let part = move || opened.get().copied().unwrap_or(u64::MAX);
         let part_here = part.clone();
         let (group, units) = (self.group.clone(), Arc::clone(&self.units));
-        let link = Link::new(
-            self.session.payer(),
-            move |bill: &Bill<SymmetricDistance, R::Child>| {
-                let (group, units) = (group.clone(), Arc::clone(&units));
-                let part = PartBill {
-                    group,
-                    part: part(),
-                    units,
-                    factor,
-                    inner: bill.clone(),
-                };
-                Bill::part(part, shown.as_deref())
-            },
-        );
+        let translate = move |cost: &Cost<SymmetricDistance, R::Child>| {
+            let part = PartCost {
+                group: group.clone(),
+                part: part(),
+                units: Arc::clone(&units),
+                factor,
+                inner: cost.clone(),
+            };
+            Cost::part(part, shown.as_deref())
+        };
         let (group, units) = (self.group.clone(), Arc::clone(&self.units));
-        let link = link.pulling(move |above, asked| {
+        let pull = move |above: &u32, asked: Asked<'_, SymmetricDistance>| {
             let units = units(above).ok().filter(|units| *units == 1)?;
-            let step = Step {
+            let step = PartStep {
                 group: group.clone(),
                 part: part_here(),
                 units: vec![units],
             };
             Some(iter::once(step).chain(asked(&units)?).collect())
-        });
+        };
+        let link = Link::pulling(self.session.payer(), translate, pull);
         let (all, index) = (self.session.data().clone(), self.index.clone());
         let (first, by) = (self.session.first_failure().clone(), Arc::clone(&self.by));
         let data = Data::derived(move || {

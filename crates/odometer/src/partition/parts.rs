@@ -99,10 +99,10 @@ impl<T: Tally> Parts<T> {
     }
 
     /// Makes room for a change, so that [`commit`](Self::commit) allocates nothing.
-    pub(crate) fn make_room(&mut self, part: usize, path: &mut PartsPath<T>) {
+    pub(crate) fn reserve(&mut self, part: usize, path: &mut PartsPath<T>) {
         match (self, path) {
-            (Self::Alike(tree), PartsPath::Alike(path)) => tree.make_room(part, path),
-            (Self::Split(splits), PartsPath::Split(path)) => splits.make_room(part, path),
+            (Self::Alike(tree), PartsPath::Alike(path)) => tree.reserve(part, path),
+            (Self::Split(splits), PartsPath::Split(path)) => splits.reserve(part, path),
             _ => unreachable!("a path is of the parts that made it"),
         }
     }
@@ -207,16 +207,16 @@ impl<T: Tally> Splits<T> {
         }
     }
 
-    fn make_room(&mut self, part: usize, path: &mut SplitsPath<T>) {
+    fn reserve(&mut self, part: usize, path: &mut SplitsPath<T>) {
         self.places
             .reserve((part + 1).saturating_sub(self.places.len()));
         if let Some((at, path)) = &mut path.upward {
-            self.upward.make_room(*at, path);
+            self.upward.reserve(*at, path);
         }
         if let (Others::Each(tree), Some(OthersPath::Each(at, path))) =
             (&mut self.others, &mut path.others)
         {
-            tree.make_room(*at, path);
+            tree.reserve(*at, path);
         }
     }
 

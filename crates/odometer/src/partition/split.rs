@@ -157,7 +157,7 @@ impl<T: Tally> Tree<T> {
     }
 
     /// Makes room for a change, so that [`commit`](Self::commit) allocates nothing.
-    pub(crate) fn make_room(&mut self, number: usize, path: &mut Path<T>) {
+    pub(crate) fn reserve(&mut self, number: usize, path: &mut Path<T>) {
         let mut at = self.place(number);
         for level in &mut self.levels {
             level.reserve((at + 1).saturating_sub(level.len()));

@@ -8,8 +8,8 @@ use measures::{
 };
 
 use crate::{
-    account::ascent::Kind,
-    account::planning::Copies,
+    account::admission::Kind,
+    account::plan::Copies,
     account::questions::{Bookmark, Listed},
     error::{LaunchError, OpenError},
     launcher::{Run, answered},

@@ -7,10 +7,10 @@ use queryable::{DEFAULT_MESSAGES, guarded};
 
 use super::{Data, Session, nested::Nested, watch::DataRoot};
 use crate::{
-    account::bill::Bill,
-    account::journaled::{Made, Spot},
+    account::Parent,
+    account::cost::Cost,
     account::link::Link,
-    account::settling::Parent,
+    account::opening::{Made, Spot},
     error::OpenError,
     journal::{JournalError, Place, Relation, Segment},
     space::{Space, check_same},
@@ -82,8 +82,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
             });
         }
         let parent: Parent<S::Metric, R::Child> = self.account.clone();
-        let link = Link::new(parent, move |bill: &Bill<S::Metric, R2::Child>| {
-            bill.converted(&conversion)
+        let link = Link::new(parent, move |cost: &Cost<S::Metric, R2::Child>| {
+            cost.converted(&conversion)
         });
         let made = self.made(name, rule, Arc::new(link));
         let segment = name.map(Segment::name);
@@ -118,10 +118,11 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let stability: Arc<dyn Fn(&S::Distance) -> _ + Send + Sync> =
             Arc::new(move |d_in: &_| stable.stability(d_in));
         let pulled = Arc::clone(&stability);
-        let link = Link::new(self.payer(), move |bill: &Bill<T::Metric, R::Child>| {
-            bill.after(&stability, factor)
-        });
-        let link = link.pulling(move |above, asked| asked(&pulled(above).ok()?));
+        let link = Link::pulling(
+            self.payer(),
+            move |cost: &Cost<T::Metric, R::Child>| cost.after(&stability, factor),
+            move |above, asked| asked(&pulled(above).ok()?),
+        );
         let (before, transform) = (self.data.clone(), transformation.clone());
         let first = self.first.clone();
         let data = Data::derived(move || transform.apply_once(Some(&first), before.get()?));
@@ -148,6 +149,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
             rule,
             cap: None,
             quota: self.quota(),
+            share: None,
             messages: DEFAULT_MESSAGES,
             parent: Some(payer),
             through: None,

@@ -6,7 +6,7 @@ use measures::{Adaptive, ChildLoss, IntoLoss, RuleError, Tallied, TotalLoss};
 
 use super::Session;
 use crate::{
-    account::ascent::Kind,
+    account::admission::Kind,
     error::{LaunchError, OpenError},
     measurement::Measurement,
     space::Space,
@@ -70,7 +70,7 @@ impl<S: Space, R: Adaptive> Session<S, R> {
         measurement: &Measurement<S, R::Child, A>,
         d_in: &S::Distance,
     ) -> Result<(R::Tally, u64), LaunchError> {
-        self.account.after(measurement.head().bill(), d_in)
+        self.account.after(measurement.head().cost(), d_in)
     }
 
     /// Launches if the loss at `d_in` stays within `budget` (and all caps admit it, as always). One operation: nothing can
@@ -108,7 +108,7 @@ impl<S: Space, R: Adaptive> Session<S, R> {
         d_in: &S::Distance,
         budget: &TotalLoss<R>,
     ) -> LaunchError {
-        match self.account.over(measurement.head().bill(), d_in, budget) {
+        match self.account.over(measurement.head().cost(), d_in, budget) {
             Ok(refusal) => LaunchError::Refused(Box::new(refusal)),
             Err(error) => error,
         }

@@ -7,13 +7,13 @@ use queryable::{AskError, Scope};
 
 use super::Session;
 use crate::{
-    account::ascent::{Kind, Terms},
-    account::durable::{Stageable, Staged, Wish, unattached},
+    account::Payer as _,
+    account::admission::{Admitted, Kind, TurnLocks},
+    account::durable::{Charged, Durable, Request, charge_all, not_on_a_ledger},
     error::LaunchError,
     journal::{JournalError, Receipt, Written},
     measurement::{Above, Head, Measurement},
     space::Space,
-    sync::MutexGuard,
 };
 
 /// An answer, and where its charge is written down.
@@ -101,34 +101,29 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let Some(journaled) = self.account.journaled() else {
             return measurements.iter().map(|each| self.launch(each)).collect();
         };
-        let bills = measurements.iter().map(|each| self.stageable(each.head()));
-        let bills: Vec<_> = bills.collect();
-        let staged = self.account.settle_all(journaled, bills);
-        let written = |staged: Result<Staged, LaunchError>| {
-            let Staged { terms, draft } = staged?;
-            draft.wait().map_err(LaunchError::in_doubt)?;
-            Ok::<_, LaunchError>(terms)
-        };
-        let written: Vec<_> = staged.into_iter().map(written).collect();
-        let launched = measurements.iter().zip(written);
-        let run = |(each, terms): (&Measurement<S, R::Child, A>, Result<_, _>)| {
+        let prepared = measurements.iter().map(|each| self.prepared(each.head()));
+        let charged = charge_all(&journaled.books, prepared.collect(), Kind::Plain);
+        let launched = measurements.iter().zip(charged);
+        let run = |(each, charged): (&Measurement<S, R::Child, A>, Result<_, _>)| {
             let run =
                 |data: &_, scope: &mut Scope<'_>, above: Above<'_>| each.run_at(data, scope, above);
-            let answer = self.run_charged(terms?, Vec::new(), run)?;
+            let (admitted, _) = charged?;
+            let answer = self.run_charged(admitted, TurnLocks::new(), run)?;
             answer.processed().map_err(LaunchError::Failed)
         };
         launched.map(run).collect()
     }
 
     /// A launch that can be charged together with others.
-    fn stageable<'b>(&self, head: &'b Head<S, R::Child>) -> Stageable<'b, S::Metric, R::Child> {
+    fn prepared<'b>(&'b self, head: &'b Head<S, R::Child>) -> Result<Durable<'b>, LaunchError> {
         self.check(head)?;
-        if !self.account.gates().is_empty() {
+        if self.account.is_sequential() {
             let why = "launches under a sequential account cannot be charged together: launch them one by one";
             return Err(JournalError::Unsupported(why.into()).into());
         }
         let opens = head.opened_below(self.above())?;
-        Ok((head.bill(), Wish { key: None, opens }))
+        let request = Request { key: None, opens };
+        Durable::prepare(&self.account, head.cost(), Kind::Plain, request)
     }
 
     fn receipted<A: 'static>(
@@ -137,7 +132,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
         measurement: &Measurement<S, R::Child, A>,
     ) -> Result<Receipted<A>, LaunchError> {
         if self.account.journaled().is_none() {
-            return Err(unattached());
+            return Err(not_on_a_ledger());
         }
         let run = |data: &_, scope: &mut Scope<'_>, above: Above<'_>| {
             measurement.run_at(data, scope, above)
@@ -180,16 +175,16 @@ impl<S: Space, R: Tallied> Session<S, R> {
         filter: &Measurement<S, R::Child, A>,
     ) -> Result<A, LaunchError> {
         self.check(filter.head())?;
-        let journaled = self.account.journaled().ok_or_else(unattached)?;
+        let journaled = self.account.journaled().ok_or_else(not_on_a_ledger)?;
         let above = Some((&journaled.books, journaled.place));
         let opening = filter.head().opened_below(above)?;
         let unsupported = |why: &str| JournalError::Unsupported(why.into());
         let opening =
             opening.ok_or_else(|| unsupported("only filters and compositors are resumed"))?;
-        let terms = self.account.resumed(journaled)?;
+        let admitted = self.account.resumed(journaled)?;
         // Whether it was launched is asked before anything runs.
         journaled.books.launched(&opening)?;
-        let answer = self.run_charged(terms, Vec::new(), |data, scope, above| {
+        let answer = self.run_charged(admitted, TurnLocks::new(), |data, scope, above| {
             filter.run_at(data, scope, above)
         })?;
         answer.processed().map_err(LaunchError::Failed)
@@ -210,11 +205,14 @@ impl<S: Space, R: Tallied> Session<S, R> {
     {
         self.check(head)?;
         let opens = head.opened_below(self.above())?;
-        let wish = Wish { key, opens };
-        let gates = self.account.gates();
-        let Staged { terms, draft } = self.account.settle_durably(head.bill(), kind, wish)?;
-        let written = draft.wait().map_err(LaunchError::in_doubt)?;
-        Ok((self.run_charged(terms, gates, run)?, written))
+        let request = Request { key, opens };
+        let prepared = Durable::prepare(&self.account, head.cost(), kind, request)?;
+        let Charged {
+            admitted,
+            written,
+            turn_locks,
+        } = prepared.charge(kind)?;
+        Ok((self.run_charged(admitted, turn_locks, run)?, written))
     }
 
     /// Where launches are written down, if they are.
@@ -223,18 +221,18 @@ impl<S: Space, R: Tallied> Session<S, R> {
         Some((&journaled.books, journaled.place))
     }
 
-    /// Runs what was charged, unless something has failed meanwhile. The gates are passed when it has begun.
+    /// Runs what was charged, unless something has failed meanwhile. The turn locks are released when it has begun.
     fn run_charged<A>(
         &self,
-        terms: Terms,
-        gates: Vec<MutexGuard<'_, ()>>,
+        admitted: Admitted,
+        turn_locks: TurnLocks<'_>,
         run: impl FnOnce(&Arc<S::Data>, &mut Scope<'_>, Above<'_>) -> Result<A, AskError>,
     ) -> Result<A, LaunchError> {
         let run = |scope: &mut Scope<'_>| {
-            drop(gates);
+            drop(turn_locks);
             run(self.ready_data()?, scope, self.above())
         };
         // Whatever it answers: a function may not have passed the failure on.
-        self.first.outcome(terms.run(&self.root, run))
+        self.first.outcome(admitted.run(&self.root, run))
     }
 }

@@ -21,9 +21,9 @@ use queryable::{AskError, Root, Scope};
 
 use crate::{
     account::Account,
-    account::ascent::Kind,
+    account::Parent,
+    account::admission::Kind,
     account::questions::Charged,
-    account::settling::Parent,
     error::{LaunchError, OpenError},
     failure::FirstFailure,
     measurement::{Above, Head, Measurement},
@@ -111,10 +111,10 @@ impl<S: Space, R: Tallied> Session<S, R> {
             return durable.map(|(answer, _)| answer);
         }
         self.check(head)?;
-        let terms = self.account.settle(head.bill(), kind)?;
+        let admitted = self.account.launch(head.cost(), kind)?;
         let run = |scope: &mut Scope<'_>| run(self.ready_data()?, scope, None);
         // Whatever it answers: a function may not have passed the failure on.
-        self.first.outcome(terms.run(&self.root, run))
+        self.first.outcome(admitted.run(&self.root, run))
     }
 
     /// The data, for a function that is to run on them now, unless something has failed on them.
@@ -156,8 +156,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
         measurement: &Measurement<S, R::Child, A>,
     ) -> Result<(), LaunchError> {
         self.check(measurement.head())?;
-        let bill = measurement.head().bill();
-        self.account.settle(bill, Kind::Asked).map(drop)
+        let cost = measurement.head().cost();
+        self.account.launch(cost, Kind::Asked).map(drop)
     }
 
     pub(crate) fn account(&self) -> &Arc<Account<S::Metric, R>> {

@@ -7,7 +7,7 @@ use queryable::DEFAULT_MESSAGES;
 
 use crate::{
     account::Cap,
-    account::journaled::Made,
+    account::opening::Made,
     error::OpenError,
     journal::{Relation, Segment},
     session::Session,
@@ -35,7 +35,7 @@ pub struct Nested<'a, S: Space, R: FilterRule> {
     label: Arc<str>,
     cap: Option<(S::Distance, ParsedBudget<R>)>,
     halting: bool,
-    quota: u32,
+    quota: Option<u32>,
 }
 
 impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
@@ -45,7 +45,7 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             label,
             cap: None,
             halting: false,
-            quota: session.quota(),
+            quota: None,
         }
     }
 
@@ -61,10 +61,11 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
         self
     }
 
-    /// It lists at most so many different measurements: see [`Odometer::quota`](crate::Odometer::quota). Otherwise as many
-    /// as the session above it, whose own quota counts for it, too.
+    /// It lists this number of different measurements, and may use as many entries of the list above it: see
+    /// [`Odometer::quota`](crate::Odometer::quota). Otherwise it lists as many as the session above, and may use a
+    /// sixteenth of that session's list.
     pub fn quota(mut self, measurements: u32) -> Self {
-        self.quota = measurements;
+        self.quota = Some(measurements);
         self
     }
 
@@ -102,7 +103,8 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             label,
             rule,
             cap,
-            quota,
+            quota: quota.unwrap_or_else(|| session.quota()),
+            share: quota,
             messages: DEFAULT_MESSAGES,
             parent: Some(session.payer()),
             through: None,

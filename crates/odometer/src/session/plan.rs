@@ -5,7 +5,9 @@ use std::{any::Any, fmt, sync::Arc};
 use measures::{AnyLoss, ChildLoss, FilterRule, Known, Measure, Total, TotalLoss};
 
 use crate::{
-    account::planning::{Copied, Copies, Planned as _},
+    account::Account,
+    account::admission::Kind,
+    account::plan::Copies,
     error::LaunchError,
     measurement::{Head, Measurement},
     session::Session,
@@ -35,7 +37,7 @@ use crate::{
 /// ```
 pub struct Plan<S: Space, R: FilterRule> {
     session: Session<S, R>,
-    copied: Arc<Copied<S::Metric, R>>,
+    copied: Arc<Account<S::Metric, R>>,
     copies: Copies,
 }
 
@@ -43,7 +45,7 @@ impl<S: Space, R: FilterRule> Plan<S, R> {
     pub(crate) fn new(session: &Session<S, R>, copies: &Copies) -> Result<Self, LaunchError> {
         session.usable()?;
         Ok(Self {
-            copied: copies.of(session.account())?,
+            copied: session.account().copy(copies)?,
             session: session.clone(),
             copies: copies.clone(),
         })
@@ -92,9 +94,11 @@ impl<S: Space, R: FilterRule> Plan<S, R> {
         head: &Head<S, R::Child>,
     ) -> Result<Option<ChildLoss<R>>, LaunchError> {
         self.session.check(head)?;
-        self.copied.check(head.bill())?;
-        let cost = self.copied.cost(head.bill())?;
-        self.copied.commit();
+        let cost = match self.copied.cap() {
+            Some(cap) => head.cost().charged_at(&cap.d_in)?.largest().cloned(),
+            None => None,
+        };
+        self.copied.launch(head.cost(), Kind::Planned)?;
         Ok(cost)
     }
 

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Session, plan::Plan};
 use crate::{
-    account::planning::Copies,
+    account::Payer,
+    account::plan::Copies,
     account::questions::{Bookmark, Charged, Listed},
-    account::settling::Payer,
     error::LaunchError,
     measurement::{Description, Measurement},
     remaining::Remaining,
     space::Space,
 };
 
-/// A run of launches of one measurement, and what each was charged.
+/// The launches of one measurement, and what each was charged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge<L> {
     /// What was launched.
@@ -28,9 +28,9 @@ pub struct Charge<L> {
 }
 
 impl<S: Space, R: Tallied> Session<S, R> {
-    /// Everything that was launched here and live below, in order: runs of one measurement with their length. For
-    /// outside accountants. It is read a little at a time, so that launches go on meanwhile; very long lists are better
-    /// taken in [pages](Self::launches_after).
+    /// Every different measurement that was launched here and live below, in the order of first launches, with its count.
+    /// For outside accountants. It is read a little at a time, so that launches go on meanwhile; very long lists are
+    /// better taken in [pages](Self::launches_after).
     ///
     /// # Errors
     /// [`LaunchError::Unusable`].
@@ -53,9 +53,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
         Payer::path(&*self.account)
     }
 
-    /// A page of what was [launched](Self::launches): at most `most` runs after those that were read before, and a mark
-    /// behind them, from which to read on. No runs are left when there are none. If the last run that was read has become
-    /// longer since, the next page begins with the rest of it.
+    /// A page of what was [launched](Self::launches): up to `most` measurements after those that were read before, with
+    /// their counts, and a bookmark from which to read on. There are none left when the page is empty. A measurement is
+    /// listed where it was launched first: to see that its count has grown, read from the beginning again.
     ///
     /// ```
     /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
@@ -68,7 +68,7 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// (0..2).try_for_each(|_| session.launch(&query).map(drop))?;
     /// let (page, read) = session.launches_after(Bookmark::default(), 100)?;
     /// assert_eq!(page[0].1, 2);
-    /// session.launch(&query)?;
+    /// session.launch(&query.clone().named("another"))?;
     /// let (page, read) = session.launches_after(read, 100)?;
     /// assert_eq!(page[0].1, 1);
     /// assert!(session.launches_after(read, 100)?.0.is_empty());
@@ -142,7 +142,7 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         Plan::new(self, &Copies::default())
     }
 
-    /// Everything that was [launched](Self::launches) here and live below, in order, with what each launch costs at this
+    /// Everything that was [launched](Self::launches) here and live below, with what each launch costs at this
     /// distance. It serializes, so that an outside accountant can compose it again; what was launched in a part of the data
     /// is listed with its loss in that part.
     ///
@@ -168,9 +168,9 @@ impl<S: Space, R: FilterRule> Session<S, R> {
         d_in: impl Borrow<S::Distance>,
     ) -> Result<Vec<Charge<ChildLoss<R>>>, LaunchError> {
         self.usable()?;
-        let charged = |(description, quote, count): Charged<ChildLoss<R>>| Charge {
+        let charged = |(description, cost, count): Charged<ChildLoss<R>>| Charge {
             description: (*description).clone(),
-            loss: match quote.leaf() {
+            loss: match cost.largest() {
                 Some(loss) => loss.clone(),
                 None => self.account.measure.zero(),
             },

@@ -85,12 +85,6 @@ pub trait Additive: Measure {
     /// The least loss that is at least both.
     fn join(&self, one: &mut Self::Loss, other: &Self::Loss);
 
-    /// The sum of losses that are `n` times as large, exactly: see [`Tally::times`]. `None` (the default) is always right.
-    fn times(&self, sum: &Self::Loss, n: u64) -> Option<Self::Loss> {
-        let (_, _) = (sum, n);
-        None
-    }
-
     /// Whether `2·middle ≤ before + after` in every coordinate: see [`Tally::bends_up`].
     fn bends_up(&self, before: &Self::Loss, middle: &Self::Loss, after: &Self::Loss) -> bool {
         let (_, _, _) = (before, middle, after);
@@ -216,13 +210,6 @@ impl<M: Additive> Tally for Sum<M> {
         let measure = &middle.measure;
         measure.bends_up(&before.sum, &middle.sum, &after.sum)
     }
-
-    fn times(&self, n: u64) -> Option<Self> {
-        Some(Sum {
-            measure: self.measure.clone(),
-            sum: self.measure.times(&self.sum, n)?,
-        })
-    }
 }
 
 macro_rules! scalar_sums {
@@ -252,10 +239,6 @@ macro_rules! scalar_sums {
 
             fn difference(&self, budget: &$loss, sum: &$loss) -> Option<$loss> {
                 what_remains(budget.value(), sum.value()).map($loss::new)
-            }
-
-            fn times(&self, sum: &$loss, n: u64) -> Option<$loss> {
-                Some(self.plus(&self.zero(), sum, n))
             }
         }
     )*};

@@ -1,30 +1,29 @@
-//! What has been charged at one distance: the launches on the data themselves, and those in the parts of partitions.
+//! The charges to an account at one distance: launches on the data themselves, and launches in the
+//! parts of partitions.
 //!
-//! A change of `n` units of the data can fall on the parts in many ways. The rule gets, for each of the raw sums that it
-//! needs, the largest value over all ways to split the `n` units; totals of parts are never composed. Several
-//! partitions of the same data all see the same change, so they add up. What they may come to is a [`Cap`].
+//! A change of `n` units of the data can fall on the parts in many ways. The rule gets, for each of
+//! the raw sums that it needs, the largest value over all ways to split the `n` units; totals of
+//! parts are never composed. Several partitions of the same data all see the same change, so they
+//! add up. A [`Cap`] is the budget for them.
 
-mod alike;
 mod node;
 mod reading;
-mod spent;
 
 use std::{mem, sync::Arc};
 
 use measures::{ChildLoss, FilterRule, Metric, Tallied, Tally, Total, TotalLoss};
 use queryable::guarded;
 
-pub(crate) use self::alike::Alike;
-use self::node::{Change, Launch, Node};
-pub(crate) use self::spent::{Next, Spent};
+use self::node::{Change, Node};
 use crate::{
-    account::bill::{Quote, Step},
+    account::cost::{CostAt, PartStep},
     error::OpenError,
+    partition::split::Curve,
 };
 
 #[derive(Clone, Debug)]
 pub(crate) enum Tallies<T> {
-    /// No launch in any part.
+    /// There was no launch in any part.
     Plain(T),
     Parted(Box<Parted<T>>),
 }
@@ -33,22 +32,49 @@ pub(crate) enum Tallies<T> {
 pub(crate) struct Parted<T> {
     data: Node<T>,
     total: T,
-    /// Was something absorbed of which the total does not know yet?
+    /// Whether something was absorbed that the total does not include yet.
     stale: bool,
 }
 
-/// Tallies with launches more, not yet in force. Everything foreign (copies, sums) has happened when there is one.
-pub(crate) enum Pending<T> {
-    /// Almost always: still no launch in any part.
-    Plain(T),
-    InParts(Box<InParts<T>>),
+/// Launches of one cost: the loss of each, for every size of a change.
+pub(crate) struct Launches<'a, T: Tally> {
+    pub(super) losses: &'a [T::Loss],
+    /// The losses, if they are in a part: other parts may have the same.
+    pub(super) shared: Option<&'a Arc<[T::Loss]>>,
+    pub(super) n: u64,
+    pub(super) zero: &'a T,
 }
 
-pub(crate) enum InParts<T> {
-    /// All of them anew.
-    Whole(Tallies<T>),
-    /// What changes in those that are there.
-    Changed(Changed<T>),
+impl<'a, T: Tally> Launches<'a, T> {
+    pub(super) fn at(cost: &'a CostAt<T::Loss>, n: u64, zero: &'a T) -> Self {
+        let shared = match cost {
+            CostAt::Direct(_) => None,
+            CostAt::Part(part) => Some(&part.losses),
+        };
+        Self {
+            losses: cost.losses(),
+            shared,
+            n,
+            zero,
+        }
+    }
+
+    /// This curve after the launches. Both have the same sizes.
+    pub(super) fn onto(&self, own: &[T]) -> Curve<T> {
+        let tallies = own.iter().zip(self.losses);
+        tallies.map(|(own, loss)| own.after(loss, self.n)).collect()
+    }
+}
+
+/// Tallies after more launches, which are not in force yet. User-supplied code (copies, sums) has
+/// run when there is one.
+pub(crate) enum Pending<T> {
+    /// There is still no launch in any part.
+    Plain(T),
+    /// The first launches in a part.
+    First(Tallies<T>),
+    /// A change of the tallies of parts.
+    Changed(Box<Changed<T>>),
 }
 
 pub(crate) struct Changed<T> {
@@ -56,7 +82,7 @@ pub(crate) struct Changed<T> {
     total: T,
 }
 
-/// The same launch was priced for different sizes of change than before: some stability map contradicts itself.
+/// The same launch has other sizes of change than before: a stability map contradicts itself.
 #[derive(Debug)]
 pub(crate) struct Contradiction;
 
@@ -74,8 +100,8 @@ impl<T: Tally> Tallies<T> {
         }
     }
 
-    /// What was charged if the change of the data falls on this part; `None` if that is not known apart.
-    pub(crate) fn along(&self, path: &[Step]) -> Option<T> {
+    /// What was charged if the change of the data falls on this part; `None` if that is not known.
+    pub(crate) fn along(&self, path: &[PartStep]) -> Option<T> {
         match (self, path) {
             (_, []) => None,
             (Self::Plain(own), _) => Some(own.clone()),
@@ -83,112 +109,71 @@ impl<T: Tally> Tallies<T> {
         }
     }
 
-    /// What they would be after `n` launches at this quote.
-    #[inline(always)]
+    /// The tallies after `n` launches at this cost.
+    ///
+    /// # Errors
+    /// [`Contradiction`].
+    #[inline]
     pub(crate) fn after(
         &self,
-        quote: &Quote<T::Loss>,
+        cost: &CostAt<T::Loss>,
         n: u64,
         zero: &T,
     ) -> Result<Pending<T>, Contradiction> {
-        match (self, quote) {
-            (Self::Plain(own), Quote::Direct(loss)) => Ok(Pending::Plain(own.after(loss, n))),
-            _ => self.after_in_parts(quote, n, zero).map(Pending::InParts),
-        }
-    }
-
-    #[inline(never)]
-    fn after_in_parts(
-        &self,
-        quote: &Quote<T::Loss>,
-        n: u64,
-        zero: &T,
-    ) -> Result<Box<InParts<T>>, Contradiction> {
-        match self {
-            Self::Plain(own) => InParts::first(own.clone(), quote, n, zero),
-            Self::Parted(parted) => {
-                let changed = parted
-                    .data
-                    .changed(quote.path(), &Launch::at(quote, n, zero))?;
-                Ok(Box::new(InParts::Changed(changed)))
+        match (self, cost) {
+            (Self::Plain(own), CostAt::Direct(loss)) => Ok(Pending::Plain(own.after(loss, n))),
+            (Self::Plain(own), CostAt::Part(_)) => {
+                let mut data = Node::new([own.clone()].into());
+                let Changed { mut change, total } =
+                    data.changed(cost.path(), &Launches::at(cost, n, zero))?;
+                data.commit(&mut change);
+                let stale = false;
+                let parted = Parted { data, total, stale };
+                Ok(Pending::First(Self::Parted(Box::new(parted))))
+            }
+            (Self::Parted(parted), _) => {
+                let launches = Launches::at(cost, n, zero);
+                let changed = parted.data.changed(cost.path(), &launches)?;
+                Ok(Pending::Changed(Box::new(changed)))
             }
         }
     }
 
-    /// Makes room for what these tallies would [become](Self::after).
+    /// Reserves the memory that [`commit`](Self::commit) needs.
     #[inline]
-    pub(crate) fn make_room(&mut self, pending: &mut Pending<T>) {
-        if let (Self::Parted(parted), Pending::InParts(pending)) = (self, pending)
-            && let InParts::Changed(changed) = &mut **pending
-        {
-            parted.data.make_room(&mut changed.change);
+    pub(crate) fn reserve(&mut self, pending: &mut Pending<T>) {
+        if let (Self::Parted(parted), Pending::Changed(changed)) = (self, pending) {
+            parted.data.reserve(&mut changed.change);
         }
     }
 
-    /// Puts in force what these tallies would [become](Self::after), and leaves what they were: nothing is copied or
-    /// dropped, nor allocated where [room was made](Self::make_room). They must not have changed in between.
-    #[inline(always)]
+    /// Puts pending tallies in force, and leaves the old ones in their place. Nothing is copied or
+    /// dropped; nothing is allocated after [`reserve`](Self::reserve). The tallies must not have
+    /// changed since [`after`](Self::after).
+    #[inline]
     pub(crate) fn commit(&mut self, pending: &mut Pending<T>) {
         match (self, pending) {
             (Self::Plain(own), Pending::Plain(next)) => mem::swap(own, next),
-            (tallies, Pending::InParts(next)) => tallies.commit_in_parts(next),
-            (Self::Parted(_), Pending::Plain(_)) => have_changed(),
-        }
-    }
-
-    #[inline(never)]
-    fn commit_in_parts(&mut self, pending: &mut InParts<T>) {
-        match (self, pending) {
-            (tallies, InParts::Whole(next)) => mem::swap(tallies, next),
-            (Self::Parted(parted), InParts::Changed(changed)) => {
+            (tallies, Pending::First(next)) => mem::swap(tallies, next),
+            (Self::Parted(parted), Pending::Changed(changed)) => {
                 parted.data.commit(&mut changed.change);
                 mem::swap(&mut parted.total, &mut changed.total);
             }
-            (Self::Plain(_), InParts::Changed(_)) => have_changed(),
+            (Self::Parted(_), Pending::Plain(_)) | (Self::Plain(_), Pending::Changed(_)) => {
+                unreachable!("the tallies stay locked between `after` and `commit`")
+            }
         }
     }
-}
-
-#[cold]
-fn have_changed() {
-    unreachable!("nothing comes between the check and the charge");
 }
 
 impl<T: Tally> Pending<T> {
-    /// What launches of which none was in a part amount to, after `n` more at this quote.
-    #[inline(never)]
-    fn after(mut own: T, quote: &Quote<T::Loss>, n: u64, zero: &T) -> Result<Self, Contradiction> {
-        match quote {
-            Quote::Direct(loss) => {
-                own.absorb(loss, n);
-                Ok(Self::Plain(own))
-            }
-            Quote::Part(_) => InParts::first(own, quote, n, zero).map(Self::InParts),
-        }
-    }
-
     #[inline]
     pub(crate) fn total(&self) -> &T {
         match self {
             Self::Plain(own) => own,
-            Self::InParts(pending) => match &**pending {
-                InParts::Whole(tallies) => tallies.total(),
-                InParts::Changed(changed) => &changed.total,
-            },
+            Self::First(tallies) => tallies.total(),
+            Self::Changed(changed) => &changed.total,
         }
-    }
-}
-
-impl<T: Tally> InParts<T> {
-    /// The first launches in a part.
-    fn first(own: T, quote: &Quote<T::Loss>, n: u64, zero: &T) -> Result<Box<Self>, Contradiction> {
-        let mut data = Node::new([own].into());
-        let launch = Launch::at(quote, n, zero);
-        let Changed { mut change, total } = data.changed(quote.path(), &launch)?;
-        data.commit(&mut change);
-        let stale = false;
-        let parted = Parted { data, total, stale };
-        Ok(Box::new(Self::Whole(Tallies::Parted(Box::new(parted)))))
     }
 }
 
@@ -196,7 +181,7 @@ impl<T: Tally> InParts<T> {
 pub(crate) struct Cap<MI: Metric, R: Tallied> {
     pub(crate) d_in: MI::Distance,
     pub(crate) budget: TotalLoss<R>,
-    pub(in crate::account) gate: Arc<dyn Gate<R>>,
+    pub(in crate::account) solved: Arc<dyn SolvedBudget<R>>,
     /// The halting form of the papers: no launch after a refusal.
     pub(crate) halting: bool,
 }
@@ -213,11 +198,11 @@ impl<MI: Metric, R: FilterRule> Cap<MI, R> {
         let panicked = |_| OpenError::RulePanicked {
             account: account.into(),
         };
-        let gate: Result<_, OpenError> = open.map_err(panicked)?;
+        let solved: Result<_, OpenError> = open.map_err(panicked)?;
         Ok(Self {
             d_in,
             budget,
-            gate: Arc::new(gate?),
+            solved: Arc::new(solved?),
             halting,
         })
     }
@@ -228,14 +213,15 @@ impl<MI: Metric, R: Tallied> Clone for Cap<MI, R> {
         Self {
             d_in: self.d_in.clone(),
             budget: self.budget.clone(),
-            gate: Arc::clone(&self.gate),
+            solved: Arc::clone(&self.solved),
             halting: self.halting,
         }
     }
 }
 
-/// A rule with a budget, as [`FilterRule`]: an account without a cap needs none, so its rule may be of another kind.
-pub(in crate::account) trait Gate<R: Tallied>: Send + Sync {
+/// A rule with a budget, as [`FilterRule`]. An account without a cap needs none, so its rule may be
+/// of another kind.
+pub(in crate::account) trait SolvedBudget<R: Tallied>: Send + Sync {
     fn fits(&self, tally: &R::Tally) -> bool;
     fn remaining(&self, tally: &R::Tally) -> Option<ChildLoss<R>>;
     fn spent(&self, tally: &R::Tally) -> Total<TotalLoss<R>>;
@@ -243,7 +229,7 @@ pub(in crate::account) trait Gate<R: Tallied>: Send + Sync {
 
 struct Opened<R: FilterRule>(R, R::Gate);
 
-impl<R: FilterRule> Gate<R> for Opened<R> {
+impl<R: FilterRule> SolvedBudget<R> for Opened<R> {
     #[inline]
     fn fits(&self, tally: &R::Tally) -> bool {
         self.0.fits(&self.1, tally)

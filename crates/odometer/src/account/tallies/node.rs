@@ -1,46 +1,16 @@
-//! Data and their partitions as a tree: what was launched in each part, and what one more launch would change.
+//! Data and their partitions as a tree: the charges in each part, and the change by one more launch.
 
-use std::{mem, sync::Arc};
+use std::mem;
 
 use measures::Tally;
 
-use super::{Changed, Contradiction};
+use super::{Changed, Contradiction, Launches};
 use crate::{
     account::addresses::AddressMap,
-    account::bill::{Quote, Step},
+    account::cost::PartStep,
     partition::parts::{Parts, PartsPath},
     partition::split::{Combine, Curve, Path, Tree, monotone, sum},
 };
-
-/// `n` launches: what each costs for every size of a change.
-pub(super) struct Launch<'a, T: Tally> {
-    pub(super) losses: &'a [T::Loss],
-    /// The losses, if they are in a part: others may have the same.
-    pub(super) shared: Option<&'a Arc<[T::Loss]>>,
-    pub(super) n: u64,
-    pub(super) zero: &'a T,
-}
-
-impl<'a, T: Tally> Launch<'a, T> {
-    pub(super) fn at(quote: &'a Quote<T::Loss>, n: u64, zero: &'a T) -> Self {
-        let shared = match quote {
-            Quote::Direct(_) => None,
-            Quote::Part(part) => Some(&part.losses),
-        };
-        Self {
-            losses: quote.losses(),
-            shared,
-            n,
-            zero,
-        }
-    }
-
-    /// This curve with the launches absorbed. Both have the same sizes.
-    pub(super) fn onto(&self, own: &[T]) -> Curve<T> {
-        let priced = own.iter().zip(self.losses);
-        priced.map(|(own, loss)| own.after(loss, self.n)).collect()
-    }
-}
 
 /// Data, or a part of them, and all partitions of them.
 #[derive(Clone, Debug)]
@@ -48,10 +18,10 @@ pub(super) struct Node<T> {
     /// The launches on these data themselves, for each size of a change of them.
     pub(super) own: Curve<T>,
     pub(super) groups: Vec<Group<T>>,
-    /// The group with this address; it keeps its id, so the address stays its own.
+    /// The numbers of groups by address. A group stores its id, so the address stays its own.
     pub(super) index: AddressMap<usize, usize>,
     pub(super) sums: Tree<T>,
-    /// The groups in which something was absorbed that the sums do not know yet.
+    /// The groups with absorbed launches that the sums do not include yet.
     pub(super) stale: Vec<usize>,
 }
 
@@ -59,27 +29,27 @@ pub(super) struct Node<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Group<T> {
     /// Of any launch in this partition.
-    pub(super) step: Step,
+    pub(super) step: PartStep,
     pub(super) parts: Vec<Node<T>>,
     pub(super) index: AddressMap<u64, usize>,
     pub(super) splits: Parts<T>,
-    /// The parts in which something was absorbed that the splits do not know yet.
+    /// The parts with absorbed launches that the splits do not include yet.
     pub(super) stale: Vec<usize>,
 }
 
-/// What one launch changes in a node.
+/// The change of a node by one launch.
 pub(crate) struct Change<T> {
     total: Curve<T>,
-    place: Place<T>,
+    at: At<T>,
 }
 
-enum Place<T> {
+enum At<T> {
     Here(Curve<T>),
     Below(Box<Below<T>>),
 }
 
 struct Below<T> {
-    step: Step,
+    step: PartStep,
     group: usize,
     /// The partition, if nothing was launched in it before.
     new_group: Option<Group<T>>,
@@ -102,8 +72,8 @@ impl<T: Tally> Node<T> {
         }
     }
 
-    /// What was charged for a change of one unit in this part: known where there is no other partition.
-    pub(super) fn along(&self, path: &[Step]) -> Option<T> {
+    /// The charges for a change of one unit in this part: known where there is no other partition.
+    pub(super) fn along(&self, path: &[PartStep]) -> Option<T> {
         let Some((step, path)) = path.split_first() else {
             return sum(&self.own, self.sums.all()).first().cloned();
         };
@@ -120,20 +90,24 @@ impl<T: Tally> Node<T> {
         Some(charged)
     }
 
-    /// What one launch changes in the data and all that is below.
+    /// The change by one launch, in the data and everything below.
     pub(super) fn changed(
         &self,
-        path: &[Step],
-        launch: &Launch<'_, T>,
+        path: &[PartStep],
+        launches: &Launches<'_, T>,
     ) -> Result<Changed<T>, Contradiction> {
-        let change = self.after(path, launch)?;
+        let change = self.after(path, launches)?;
         let total = change.total.first().ok_or(Contradiction)?.clone();
         Ok(Changed { change, total })
     }
 
-    fn after(&self, path: &[Step], launch: &Launch<'_, T>) -> Result<Change<T>, Contradiction> {
+    fn after(
+        &self,
+        path: &[PartStep],
+        launches: &Launches<'_, T>,
+    ) -> Result<Change<T>, Contradiction> {
         let Some((step, path)) = path.split_first() else {
-            return self.after_here(launch);
+            return self.after_here(launches);
         };
         if step.units.len() != self.own.len() {
             return Err(Contradiction);
@@ -141,10 +115,10 @@ impl<T: Tally> Node<T> {
         let known = self.index.get(&step.group.address());
         let number = known.copied().unwrap_or(self.groups.len());
         let below = match self.groups.get(number) {
-            Some(group) => group.after(number, step, path, launch, &self.sums)?,
+            Some(group) => group.after(number, step, path, launches, &self.sums)?,
             None => {
                 let group = Group::new(step);
-                let below = group.after(number, step, path, launch, &self.sums)?;
+                let below = group.after(number, step, path, launches, &self.sums)?;
                 Below {
                     new_group: Some(group),
                     ..below
@@ -153,26 +127,26 @@ impl<T: Tally> Node<T> {
         };
         Ok(Change {
             total: sum(&self.own, Some(&below.sums.all)),
-            place: Place::Below(Box::new(below)),
+            at: At::Below(Box::new(below)),
         })
     }
 
-    fn after_here(&self, launch: &Launch<'_, T>) -> Result<Change<T>, Contradiction> {
-        if launch.losses.len() != self.own.len() {
+    fn after_here(&self, launches: &Launches<'_, T>) -> Result<Change<T>, Contradiction> {
+        if launches.losses.len() != self.own.len() {
             return Err(Contradiction);
         }
-        let own = launch.onto(&self.own);
+        let own = launches.onto(&self.own);
         Ok(Change {
             total: sum(&own, self.sums.all()),
-            place: Place::Here(own),
+            at: At::Here(own),
         })
     }
 
-    pub(super) fn make_room(&mut self, change: &mut Change<T>) {
-        let Place::Below(below) = &mut change.place else {
+    pub(super) fn reserve(&mut self, change: &mut Change<T>) {
+        let At::Below(below) = &mut change.at else {
             return;
         };
-        self.sums.make_room(below.group, &mut below.sums);
+        self.sums.reserve(below.group, &mut below.sums);
         let group = match &mut below.new_group {
             Some(group) => {
                 self.groups.reserve(1);
@@ -181,7 +155,7 @@ impl<T: Tally> Node<T> {
             }
             None => &mut self.groups[below.group],
         };
-        group.splits.make_room(below.part, &mut below.splits);
+        group.splits.reserve(below.part, &mut below.splits);
         let part = match &mut below.new_part {
             Some(part) => {
                 group.parts.reserve(1);
@@ -190,13 +164,13 @@ impl<T: Tally> Node<T> {
             }
             None => &mut group.parts[below.part],
         };
-        part.make_room(&mut below.change);
+        part.reserve(&mut below.change);
     }
 
     pub(super) fn commit(&mut self, change: &mut Change<T>) {
-        let below = match &mut change.place {
-            Place::Here(own) => return mem::swap(&mut self.own, own),
-            Place::Below(below) => below,
+        let below = match &mut change.at {
+            At::Here(own) => return mem::swap(&mut self.own, own),
+            At::Below(below) => below,
         };
         if let Some(group) = below.new_group.take() {
             self.index.insert(group.step.group.address(), below.group);
@@ -214,7 +188,7 @@ impl<T: Tally> Node<T> {
 }
 
 impl<T: Tally> Group<T> {
-    pub(super) fn new(step: &Step) -> Self {
+    pub(super) fn new(step: &PartStep) -> Self {
         let how = match (step.is_bounded(), step.sizes()) {
             // As if all units fell on every part: more than any split.
             (true, _) => Combine::Sum,
@@ -233,9 +207,9 @@ impl<T: Tally> Group<T> {
     fn after(
         &self,
         group: usize,
-        step: &Step,
-        path: &[Step],
-        launch: &Launch<'_, T>,
+        step: &PartStep,
+        path: &[PartStep],
+        launches: &Launches<'_, T>,
         sums: &Tree<T>,
     ) -> Result<Below<T>, Contradiction> {
         if step.units != self.step.units {
@@ -245,13 +219,13 @@ impl<T: Tally> Group<T> {
         let part = known.copied().unwrap_or(self.parts.len());
         let new_part = match self.parts.get(part) {
             Some(_) => None,
-            None => Some(empty(step, launch.zero)),
+            None => Some(empty(step, launches.zero)),
         };
         let node = new_part.as_ref().or(self.parts.get(part));
-        let change = node.ok_or(Contradiction)?.after(path, launch)?;
+        let change = node.ok_or(Contradiction)?.after(path, launches)?;
         let curve = monotone(&change.total);
-        let splits = self.splits.with(part, curve, launch.zero);
-        let total = at_sizes_above(&self.step, splits.all(), launch.zero);
+        let splits = self.splits.with(part, curve, launches.zero);
+        let total = at_sizes_above(&self.step, splits.all(), launches.zero);
         Ok(Below {
             step: step.clone(),
             group,
@@ -266,7 +240,7 @@ impl<T: Tally> Group<T> {
 }
 
 /// The worst split for each size of a change above.
-pub(super) fn at_sizes_above<T: Tally>(step: &Step, worst: &[T], zero: &T) -> Curve<T> {
+pub(super) fn at_sizes_above<T: Tally>(step: &PartStep, worst: &[T], zero: &T) -> Curve<T> {
     let bounded = step.is_bounded();
     let at = |units: &u32| match units {
         0 => zero.clone(),
@@ -280,6 +254,6 @@ pub(super) fn at_sizes_above<T: Tally>(step: &Step, worst: &[T], zero: &T) -> Cu
     step.units.iter().map(at).collect()
 }
 
-fn empty<T: Tally>(step: &Step, zero: &T) -> Node<T> {
+fn empty<T: Tally>(step: &PartStep, zero: &T) -> Node<T> {
     Node::new(vec![zero.clone(); step.sizes()].into())
 }

@@ -76,7 +76,7 @@ fn play<R: Tallied<Child = ApproxDp>>(
         curves[part] = crate::partition::split::monotone(&grown);
         let mut path = splits.with(part, curves[part].clone(), &zero);
         let all = path.all.clone();
-        splits.make_room(part, &mut path);
+        splits.reserve(part, &mut path);
         splits.commit(part, &mut path);
         assert_eq!(splits.all, all);
         lazily.set(part, curves[part].clone(), &zero);

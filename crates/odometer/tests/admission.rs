@@ -1,4 +1,4 @@
-//! Launches that are counted without locking the top's book: it is exact for whoever asks, and no launch too many is admitted.
+//! Many launches of one measurement through many sessions: all accounts are exact, and no launch too many is admitted.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -37,7 +37,7 @@ fn units(n: u64) -> Epsilon {
     Epsilon::new(Exact::from(n))
 }
 
-/// What a script launches where, how often in a row, and whether somebody asks then.
+/// A line of a script: where it launches, which measurement, how often, and whether a question follows.
 type Line = (usize, usize, u64, bool);
 
 fn lines() -> impl Strategy<Value = Vec<Line>> {
@@ -80,7 +80,6 @@ proptest! {
     }
 }
 
-/// More sessions than there are seats.
 #[test]
 fn hundreds_of_sessions_take_turns() {
     let top = filtered("7000");
@@ -100,9 +99,9 @@ fn hundreds_of_sessions_take_turns() {
     assert_eq!(launched(&top), 7000);
 }
 
-/// What a session had left when it went away is not lost.
+/// Launches of a session that was dropped stay charged above, and the rest of the budget is there.
 #[test]
-fn a_seat_outlives_its_session() {
+fn what_a_dropped_session_has_left_is_there() {
     let top = filtered("1000");
     let query = pure("1");
     let session = top.nested("inner").open().unwrap();
@@ -112,7 +111,7 @@ fn a_seat_outlives_its_session() {
     assert_eq!(spent(&top, 1), units(1000));
 }
 
-/// A launch that is only to come after so many others sees those that were counted elsewhere.
+/// A launch within a limit sees the launches of all sessions below.
 #[test]
 fn limits_that_depend_on_what_was_launched_see_every_launch() {
     let top = open();
@@ -126,7 +125,7 @@ fn limits_that_depend_on_what_was_launched_see_every_launch() {
     assert_eq!(launched(&top), 101);
 }
 
-/// A halting filter halts for those who only count, too.
+/// A filter that has halted refuses launches of all sessions below.
 #[test]
 fn halted_is_halted_for_everybody() {
     let filter = Odometer::new(records(), BASIC)
@@ -206,21 +205,21 @@ fn asking_takes_nothing_away() {
     assert!(sessions[0].would_admit(&query).is_err());
 }
 
-/// Four threads launch through seats of their own and through one seat, some with other bills between; a fifth asks all the time. Exactly
+/// Four threads launch through three sessions, some with another measurement between; a fifth asks all the time. Exactly
 /// what fits is admitted, and no answer falls or counts what has not begun.
 #[test]
-fn threads_with_seats_race_against_an_exact_budget() {
+fn threads_race_against_an_exact_budget() {
     for round in 0..10 {
         let top = filtered("20000");
         let one = pure("1");
         let map = PrivacyMap::per_record(PureDp, "1").unwrap();
         let other = Measurement::new("other", records(), map, |_, _| Ok(()));
         let sessions = [(); 2].map(|()| top.nested("inner").open().unwrap());
-        let seats = [&top, &sessions[0], &sessions[1], &sessions[1]];
+        let through = [&top, &sessions[0], &sessions[1], &sessions[1]];
         let (admitted, begun, ended) =
             (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
-            let launching = seats.map(|session| {
+            let launching = through.map(|session| {
                 let (one, other, admitted, begun) = (&one, &other, &admitted, &begun);
                 scope.spawn(move || {
                     for i in 0..8000u64 {
@@ -272,7 +271,7 @@ impl Observer for Meanwhile {
     }
 }
 
-/// A launch within a limit was found to fit; then others launch, and a seat is open. It does not fit any more.
+/// A launch within a limit was found to fit; then other threads launch. It does not fit any more.
 #[test]
 fn what_was_counted_since_a_question_counts() {
     let ((go, going), (gone, wait)) = (channel(), channel());

@@ -1,8 +1,8 @@
-//! Accounts on a journal: their place and their terms, what is written down of a launch, and how an account is put back where
-//! it was.
+//! Accounts on a journal: their place and their terms, and how what was charged before is charged
+//! again when they are opened.
 
 use std::{
-    collections::hash_map::Entry,
+    borrow::Cow,
     sync::{Arc, OnceLock},
 };
 
@@ -10,45 +10,35 @@ use measures::{Distance as _, Loss as _, Measure as _, Metric, Tallied};
 use queryable::guarded;
 
 use crate::{
-    account::addresses::AddressMap,
-    account::bill::Bill,
-    account::settling::Parent,
-    account::{Account, Cap},
+    account::admission::{Admission, Kind, Unrecorded},
+    account::cost::Cost,
+    account::step::AccountStep,
+    account::{Account, Cap, Parent},
     error::{LaunchError, OpenError},
     journal::{
-        AccountTerms, Books, Informed, JournalError, MAX_KEY_DEPTH, Opening, Past, Place, Posted,
-        Posting, Relation, Run, Segment, Terms,
+        AccountTerms, Books, Informed, JournalError, MAX_KEY_DEPTH, Opening, Past, Place, Relation,
+        Run, Segment, Terms,
     },
-    measurement::Description,
-    sync::{Mutex, MutexGuard, lock},
+    sync::Mutex,
 };
 
-/// How many bills of what was written down are kept.
-const MOST_TOLD: usize = 64;
-
-/// What was written down of a launch.
-type Written = (Description, Posted);
-
-/// What was written down, and its bill.
-pub(super) type Told<MI, M> = (Arc<Written>, Bill<MI, M>);
-
-/// What an account on a journal has besides.
+/// The additional parts of an account on a journal.
 pub(crate) struct Journaled<MI: Metric> {
     pub(crate) books: Books,
     pub(crate) place: Place,
-    /// At which distances charges are written down, the cap's first.
+    /// The distances at which charges are recorded, the cap's first.
     pub(crate) distances: Vec<MI::Distance>,
-    /// The least number of messages that it or an account above lets a launch answer.
+    /// The least number of messages that this account and those above let a launch answer.
     pub(crate) messages: Option<u64>,
-    /// Which transformation its data come from, if they do: its launches are paid for by that one's stability map.
+    /// The transformation that produced the data, if any: its stability map determines the costs of
+    /// launches.
     through: Option<usize>,
-    /// Under a sequential account, held from before a launch is settled until its function runs: otherwise the next launch
-    /// moves the turn while this one waits to be written down, and it is charged and never runs.
-    gate: Mutex<()>,
+    /// See [`TurnLocks`](crate::account::admission::TurnLocks).
+    pub(super) turn_lock: Mutex<()>,
 }
 
 impl<MI: Metric> Journaled<MI> {
-    /// At this place, with its charges written down at these distances.
+    /// An account at this place, whose charges are recorded at these distances.
     pub(crate) fn at(books: &Books, place: Place, distances: Vec<MI::Distance>) -> Self {
         Self {
             books: books.clone(),
@@ -56,12 +46,12 @@ impl<MI: Metric> Journaled<MI> {
             distances,
             messages: None,
             through: None,
-            gate: Mutex::new(()),
+            turn_lock: Mutex::new(()),
         }
     }
 }
 
-/// Where an account is opened.
+/// The place on a journal where an account is opened.
 pub(crate) struct Spot<'a, MI: Metric> {
     pub(crate) books: &'a Books,
     pub(crate) parent: Option<Place>,
@@ -69,24 +59,26 @@ pub(crate) struct Spot<'a, MI: Metric> {
     pub(crate) relation: Relation,
     pub(crate) metric: &'a MI,
     pub(crate) distances: Vec<MI::Distance>,
-    /// How many messages the accounts above let a launch answer.
+    /// The least number of messages that the accounts above let a launch answer.
     pub(crate) messages: Option<u64>,
 }
 
-/// What an account is made of.
+/// The parts of an account that is opened.
 pub(crate) struct Made<MI: Metric, R: Tallied> {
     pub(crate) label: Arc<str>,
     pub(crate) rule: R,
     pub(crate) cap: Option<Cap<MI, R>>,
     pub(crate) quota: u32,
-    /// How many messages a launch answers at the most, where communication must be finite.
+    /// The number of entries of the parent's list that it may use, if that was stated.
+    pub(crate) share: Option<u32>,
+    /// The number of messages that a launch may answer, where communication must be finite.
     pub(crate) messages: u64,
     pub(crate) parent: Option<Parent<MI, R::Child>>,
-    /// Tells transformations apart while they are alive, where the data come from one.
+    /// Identifies the transformation that produced the data, while it is alive.
     pub(crate) through: Option<usize>,
-    /// Where to note the place on a ledger, before anybody can launch.
+    /// Where to store the place on a ledger, before the first launch.
     pub(crate) placed: Option<Arc<OnceLock<u64>>>,
-    /// Is only its newest launch answered, whatever its rule says?
+    /// Whether only its newest launch is answered, whatever its rule says.
     pub(crate) sequential: bool,
 }
 
@@ -97,12 +89,13 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
             rule,
             cap,
             quota,
+            share,
             messages,
             parent,
             sequential,
             ..
         } = self;
-        let account = Account::new(label, rule, cap, quota, parent)?;
+        let account = Account::new(label, rule, cap, (quota, share), parent)?;
         let account = account.answering_at_most(messages);
         Ok(if sequential {
             account.sequential()
@@ -111,7 +104,7 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
         })
     }
 
-    /// The account at this spot: the one that is open, or a new one with everything charged that was charged before.
+    /// The account at this place: the one that is open, or a new one with all past charges.
     pub(crate) fn account_on(self, spot: Spot<'_, MI>) -> Result<Arc<Account<MI, R>>, OpenError> {
         let (through, placed) = (self.through, self.placed.clone());
         let account = self.account()?;
@@ -130,12 +123,12 @@ impl<MI: Metric, R: Tallied> Made<MI, R> {
                 ..Journaled::at(books, place, distances)
             };
             let account = account.on(journaled);
-            account.resume(&past)?;
+            account.charge_past(&past)?;
             Ok(account)
         })?;
         let opened = account.journaled();
         if opened.is_some_and(|opened| opened.through != through) {
-            // Its launches would read the data after one, and be paid for by the stability map of the other.
+            // Its launches would read the data of one transformation at the cost of another.
             return Err(JournalError::OtherTerms {
                 path: account.label.to_string(),
                 stored: "another transformation, and is open".into(),
@@ -153,7 +146,7 @@ fn panicked<MI: Metric, R: Tallied>(account: &Account<MI, R>) -> OpenError {
     }
 }
 
-/// What it is written down as, or who has to say so.
+/// The stored name, or the error that states which method is missing.
 pub(crate) fn stored<X>(
     what: impl FnOnce() -> String,
     name: Option<X>,
@@ -167,13 +160,12 @@ pub(crate) fn stored<X>(
 
 impl<MI: Metric, R: Tallied> Informed for Account<MI, R> {
     fn told(&self, news: &Past) -> Result<(), OpenError> {
-        let restore = || self.restore(news, |on, launch| self.told_bill(on, launch));
-        guarded(restore).map_err(|_| panicked(self))?
+        self.charge_past(news)
     }
 }
 
 impl<MI: Metric, R: Tallied> Account<MI, R> {
-    /// How it is opened at this spot.
+    /// The record that opens it at this place.
     pub(crate) fn opening(&self, spot: &Spot<'_, MI>) -> Result<Opening, OpenError> {
         let segment = &spot.segment;
         let sequential = self.sequence.is_some();
@@ -243,112 +235,40 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
         self.journaled.as_deref()
     }
 
-    /// Charges all that was charged before it was opened. Equal launches are the same one there, so none is looked for.
-    fn resume(&self, past: &Past) -> Result<(), OpenError> {
-        let restore = || self.restore(past, |on, launch| self.read_bill(on, launch));
-        guarded(restore).map_err(|_| panicked(self))?
-    }
-
-    /// Charges what was charged before, to this account only: those above have postings of their own. Nobody is asked.
-    fn restore(
-        &self,
-        past: &Past,
-        bill_of: impl Fn(&Journaled<MI>, &Arc<Written>) -> Result<Bill<MI, R::Child>, OpenError>,
-    ) -> Result<(), OpenError> {
+    /// Charges what was charged before: at the opening, or by another process meanwhile. Accounts
+    /// above have postings of their own. No rule and no limit is asked.
+    fn charge_past(&self, past: &Past) -> Result<(), OpenError> {
         let Some(journaled) = &self.journaled else {
             return Ok(());
         };
-        let mut bills: AddressMap<usize, Bill<MI, R::Child>> = AddressMap::default();
         for Run { launch, count } in &past.runs {
-            let bill = match bills.entry(Arc::as_ptr(launch).addr()) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(vacant) => vacant.insert(bill_of(journaled, launch)?),
-            };
-            self.restore_run(bill, *count)?;
+            let at = (&*journaled.distances, &journaled.books);
+            let cost = guarded(|| Cost::recorded(launch, &self.measure, at));
+            let cost = cost.map_err(|_| panicked(self))??;
+            self.charge_run(cost, *count)?;
         }
         if past.halted {
-            self.halt();
+            self.state().halted = true;
         }
         Ok(())
     }
 
-    /// The bill of what was written down. The last few are kept: other processes launch the same again and again, and every bill is
-    /// listed.
-    fn told_bill(
-        &self,
-        journaled: &Journaled<MI>,
-        launch: &Arc<Written>,
-    ) -> Result<Bill<MI, R::Child>, OpenError> {
-        let known = |(other, _): &&Told<MI, R::Child>| other == launch;
-        if let Some((_, bill)) = lock(&self.told).iter().find(known) {
-            return Ok(bill.clone());
-        }
-        let bill = self.read_bill(journaled, launch)?;
-        let mut told = lock(&self.told);
-        if told.len() == MOST_TOLD {
-            told.pop_front();
-        }
-        told.push_back((Arc::clone(launch), bill.clone()));
-        Ok(bill)
-    }
-
-    fn read_bill(
-        &self,
-        journaled: &Journaled<MI>,
-        launch: &Written,
-    ) -> Result<Bill<MI, R::Child>, OpenError> {
-        let (description, posted) = launch;
-        let at = (&*journaled.distances, &journaled.books);
-        Ok(Bill::recorded(description, &self.measure, at, posted)?)
-    }
-
-    fn restore_run(&self, bill: &Bill<MI, R::Child>, count: u64) -> Result<(), OpenError> {
-        let damaged = |why: &str| OpenError::from(JournalError::Damaged(why.into()));
-        let quote = match &self.cap {
-            Some(cap) => Some(
-                bill.quoted(&cap.d_in)
-                    .map_err(|error| damaged(&error.to_string()))?,
-            ),
-            None => None,
+    fn charge_run(&self, cost: Cost<MI, R::Child>, count: u64) -> Result<(), OpenError> {
+        let charge = || {
+            let step = AccountStep::prepare(self, Cow::Owned(cost), None)?;
+            let mut admission = Admission::alone(step);
+            admission.admit(Kind::Past(count), &mut Unrecorded)
         };
-        // Dropped in the opposite order: unlocked first.
-        let mut next;
-        let mut book = self.busy.book();
-        if !book.has_room(count) {
-            return Err(damaged("too many launches"));
-        }
-        if let Some(quote) = &quote {
-            let after = book.spent.after(quote, count, &self.zero);
-            next = after.map_err(|_| damaged("its parts contradict each other"))?;
-            book.spent.make_room(&mut next);
-            book.spent.commit(&mut next, false);
-        }
-        let entry = book.launches.entry(bill, None);
-        let entry = entry.ok_or_else(|| damaged("too many launches"))?;
-        book.record(entry, bill, count);
-        self.busy.publish(&book);
-        Ok(())
+        let charged = charge().map(drop);
+        charged.map_err(|error| match error {
+            LaunchError::RulePanicked { .. } => panicked(self),
+            LaunchError::Contradiction => damaged("its parts contradict each other"),
+            LaunchError::LedgerFull { .. } => damaged("too many launches"),
+            error => damaged(&error.to_string()),
+        })
     }
+}
 
-    /// What this account is charged for a launch, to be written down. Maps are asked: nothing is locked.
-    pub(super) fn posting(
-        &self,
-        bill: &Bill<MI, R::Child>,
-    ) -> Result<Option<Posting>, LaunchError> {
-        let Some(journaled) = &self.journaled else {
-            return Ok(None);
-        };
-        Ok(Some(Posting {
-            account: journaled.place,
-            price: bill.posted(&journaled.distances)?,
-        }))
-    }
-
-    /// The gate of this account, if its launches have to wait for one another.
-    pub(super) fn gate(&self) -> Option<MutexGuard<'_, ()>> {
-        match (&self.journaled, &self.sequence) {
-            (Some(journaled), Some(_)) => Some(lock(&journaled.gate)),
-            _ => None,
-        }
-    }
+fn damaged(why: &str) -> OpenError {
+    JournalError::Damaged(why.into()).into()
 }

@@ -1,0 +1,130 @@
+//! Costs that are made of others: translated by links, counted by their form, or merged in a list
+//! that is full.
+
+use std::sync::Arc;
+
+use measures::{Conversion, Measure, Metric, PrivacyMap};
+use queryable::guarded;
+
+use crate::{
+    account::cost::{Cost, CostAt, PartCost, Source},
+    account::recorded::Recorded,
+    measurement::Description,
+    transformation::Stability,
+};
+
+/// The name of an entry that stands for several measurements, in a list that is full.
+const MERGED: &str = "measurements beyond the quota";
+
+impl<MI: Metric, M: Measure> Cost<MI, M> {
+    /// The cost of the same launch in another measure.
+    pub(crate) fn converted<C: Conversion<From = M>>(&self, conversion: &C) -> Cost<MI, C::To> {
+        let source = match self.source() {
+            Source::Direct(map) => Source::Direct(map.convert(conversion.clone())),
+            Source::Part(part) => Source::Part(PartCost {
+                group: part.group.clone(),
+                part: part.part,
+                units: Arc::clone(&part.units),
+                factor: part.factor,
+                inner: part.inner.converted(conversion),
+            }),
+            Source::Recorded(_) => Source::Direct(infinite(conversion.to())),
+        };
+        Cost::new(Arc::clone(self.description()), source)
+    }
+
+    /// The cost of the same launch, as the data before a stable transformation see it. The
+    /// stability map multiplies distances by the factor, if there is one.
+    pub(crate) fn after<M0: Metric>(
+        &self,
+        stability: &Arc<Stability<M0::Distance, MI::Distance>>,
+        factor: Option<u32>,
+    ) -> Cost<M0, M> {
+        let stability = Arc::clone(stability);
+        let source = match self.source() {
+            Source::Direct(map) => {
+                Source::Direct(map.after_known(factor, move |d_in| stability(d_in)))
+            }
+            Source::Part(part) => {
+                let units = Arc::clone(&part.units);
+                Source::Part(PartCost {
+                    group: part.group.clone(),
+                    part: part.part,
+                    units: Arc::new(move |d_in: &M0::Distance| units(&stability(d_in)?)),
+                    factor: (part.factor.zip(factor))
+                        .and_then(|(units, factor)| units.checked_mul(factor)),
+                    inner: part.inner.clone(),
+                })
+            }
+            Source::Recorded(recorded) => Source::Direct(infinite(recorded.measure().clone())),
+        };
+        Cost::new(Arc::clone(self.description()), source)
+    }
+
+    /// A cost that bounds every cost of the same [identity](Self::identity): maps of one form may
+    /// be different functions, and none is above the form. Runs user-supplied code.
+    pub(super) fn by_form(&self) -> Self {
+        let source = match self.source() {
+            Source::Direct(map) => Source::Direct(by_form(map)),
+            Source::Part(part) => Source::Part(PartCost {
+                inner: part.inner.by_form(),
+                ..part.clone()
+            }),
+            Source::Recorded(_) => return self.clone(),
+        };
+        Self::new(Arc::clone(self.description()), source)
+    }
+
+    /// A cost that stands for this launch and others in a list that is full. Costs of equal symbolic
+    /// form are one, and keep their form. Of another cost only the value at the cap's distance is
+    /// known: it is infinite beyond. `None` if there is neither a form nor a cap.
+    pub(super) fn merged(&self, at_cap: Option<(&MI::Distance, &CostAt<M::Loss>)>) -> Option<Self> {
+        let merge = || {
+            let source = match (self.source(), at_cap) {
+                (Source::Direct(map), _) if self.identity().is_symbolic() => {
+                    Source::Direct(map.clone())
+                }
+                (Source::Part(part), _) if self.identity().is_symbolic() => {
+                    Source::Part(part.clone())
+                }
+                (_, Some((d_in, cost))) => {
+                    let (d_in, cost) = (d_in.clone(), cost.clone());
+                    Source::Recorded(Recorded::at_one(self.measure(), d_in, cost)?)
+                }
+                (_, None) => return None,
+            };
+            let description = Description {
+                name: MERGED.into(),
+                parameters: Vec::new(),
+            };
+            let merged = Self::new(Arc::new(description), source);
+            merged.identity();
+            Some(merged)
+        };
+        guarded(merge).ok().flatten()
+    }
+
+    fn measure(&self) -> &M {
+        match self.source() {
+            Source::Direct(map) => map.measure(),
+            Source::Part(part) => part.inner.measure(),
+            Source::Recorded(recorded) => recorded.measure(),
+        }
+    }
+}
+
+/// The map of the form of this map, or this map if it is that of its form.
+fn by_form<MI: Metric, M: Measure>(map: &PrivacyMap<MI, M>) -> PrivacyMap<MI, M> {
+    if map.is_its_form() {
+        return map.clone();
+    }
+    let of_form = PrivacyMap::of_form(map.measure().clone(), map.form().clone());
+    of_form.unwrap_or_else(|| infinite(map.measure().clone()))
+}
+
+/// The map of a record that is charged to another account: records are charged to one account only.
+#[cold]
+fn infinite<MI: Metric, M: Measure>(measure: M) -> PrivacyMap<MI, M> {
+    let infinity = measure.infinity();
+    PrivacyMap::new(measure, move |_| Ok(infinity.clone()))
+}

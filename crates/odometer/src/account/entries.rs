@@ -1,0 +1,261 @@
+//! The list of an account: every different measurement that was launched, with its count. An equal
+//! measurement that is made again is the same entry, so the list grows with the number of
+//! different measurements and not with the number of launches.
+//!
+//! The list has a limit, and every child of the account a share of it ([`Share`]), so that no child
+//! can fill it for the others.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use measures::{Measure, Metric};
+
+use crate::{
+    account::cost::Cost,
+    measurement::Description,
+    planted::{PlantedMistake, is_planted},
+};
+
+/// The default share of a child: one in this many entries of its parent's list.
+const SHARES: u32 = 16;
+
+/// A default share has at least this many entries, unless that is more than half of the list.
+const MIN_SHARE: u32 = 16;
+
+/// The least number of additional entries for merged measurements, in a share and in a list.
+const MERGED_IN_SHARE: u32 = 16;
+const MERGED_IN_LIST: u32 = 64;
+
+/// Entries are grouped in blocks, so that a question finds those that changed.
+const BLOCK: usize = 256;
+
+/// The number of entries that a question reads under one lock.
+pub(super) const BATCH: usize = 256;
+
+pub(super) struct Entries<MI: Metric, M: Measure> {
+    list: Vec<Entry<MI, M>>,
+    /// The numbers of entries by the hash of their identity. Of costs with equal hashes, later
+    /// ones are at the following numbers.
+    index: HashMap<u64, u32>,
+    /// For each block: the number of launches after the last launch of one of its entries.
+    latest: Vec<u64>,
+    /// The entry of the last launch: the address of its cost, and its number.
+    last: Option<(usize, u32)>,
+}
+
+/// One measurement.
+pub(super) struct Entry<MI: Metric, M: Measure> {
+    cost: Cost<MI, M>,
+    count: u64,
+    /// The number of launches in the account after the last launch of this entry.
+    latest: u64,
+    /// Whether another cost of the same identity was launched, too.
+    shared: bool,
+}
+
+/// Where the next launch of a cost is counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slot {
+    /// In the entry with this number.
+    Known(u32),
+    /// In a new entry, whose index has this key.
+    New(u64),
+}
+
+/// The entries of its parent's list that a child has taken, with everything below it. It is changed
+/// under the parent's lock only.
+#[derive(Debug)]
+pub(crate) struct Share {
+    limit: u32,
+    used: AtomicU32,
+}
+
+impl Share {
+    /// The share of a child in a list with this limit: a stated number of entries, or the default.
+    pub(super) fn new(list: u32, stated: Option<u32>) -> Self {
+        let default = (list / SHARES).max(MIN_SHARE).min(list / 2).max(1);
+        Self {
+            limit: stated.unwrap_or(default).min(list),
+            used: AtomicU32::new(0),
+        }
+    }
+
+    fn used(&self) -> u32 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn take(&self) {
+        let used = self.used().saturating_add(1);
+        self.used.store(used, Ordering::Relaxed);
+    }
+}
+
+/// How many entries a list may have.
+#[derive(Clone, Copy)]
+pub(super) struct Limit<'a> {
+    list: u32,
+    share: Option<&'a Share>,
+    is_merged: bool,
+}
+
+impl<'a> Limit<'a> {
+    /// The limit of a list, and the share of the child that a launch comes from.
+    pub(super) fn new(list: u32, share: Option<&'a Share>) -> Self {
+        Self {
+            list,
+            share,
+            is_merged: false,
+        }
+    }
+
+    /// The limit of entries that stand for several measurements: it is a little higher, so that a
+    /// full list still takes launches.
+    pub(super) fn merged(self) -> Self {
+        Self {
+            is_merged: true,
+            ..self
+        }
+    }
+
+    /// Whether one more entry is allowed in a list of this length.
+    fn allows(&self, length: usize) -> bool {
+        let extended = |limit: u32, least: u32| {
+            let more = if self.is_merged {
+                (limit / SHARES).max(least)
+            } else {
+                0
+            };
+            limit.saturating_add(more)
+        };
+        let list = extended(self.list, MERGED_IN_LIST);
+        let in_share = |share: &Share| share.used() < extended(share.limit, MERGED_IN_SHARE);
+        length < list as usize && self.share.is_none_or(in_share)
+    }
+
+    /// The limit that was reached, for texts.
+    pub(super) fn reached(&self) -> u32 {
+        match self.share {
+            Some(share) if share.used() >= share.limit => share.limit,
+            _ => self.list,
+        }
+    }
+}
+
+impl<MI: Metric, M: Measure> Entries<MI, M> {
+    pub(super) fn new() -> Self {
+        Self {
+            list: Vec::new(),
+            index: HashMap::new(),
+            latest: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// Where a launch of this cost is counted, with the memory that [`record`](Self::record) needs.
+    /// `None` if it needs a new entry and the limit allows none. Its identity must be known.
+    #[inline]
+    pub(super) fn slot(&mut self, cost: &Cost<MI, M>, limit: &Limit<'_>) -> Option<Slot> {
+        match self.last {
+            Some((address, number)) if address == cost.address() => Some(Slot::Known(number)),
+            _ => self.find(cost, limit),
+        }
+    }
+
+    fn find(&mut self, cost: &Cost<MI, M>, limit: &Limit<'_>) -> Option<Slot> {
+        let mut key = cost.identity().hash();
+        while let Some(number) = self.index.get(&key) {
+            if self.list[*number as usize].cost.is_same(cost) {
+                return Some(Slot::Known(*number));
+            }
+            key = key.wrapping_add(1);
+        }
+        if !limit.allows(self.list.len()) {
+            return None;
+        }
+        if !is_planted(PlantedMistake::ReservesNothing) {
+            self.list.reserve(1);
+            self.index.reserve(1);
+            self.latest.reserve(1);
+        }
+        Some(Slot::New(key))
+    }
+
+    /// Counts launches where [`slot`](Self::slot) said. `launched` is the number of launches in the
+    /// account afterwards. Nothing is allocated.
+    #[inline]
+    pub(super) fn record(&mut self, slot: Slot, cost: &Cost<MI, M>, count: u64, launched: u64) {
+        let number = match slot {
+            Slot::Known(number) => number,
+            Slot::New(key) => self.add(key, cost),
+        };
+        let entry = &mut self.list[number as usize];
+        entry.count += count;
+        entry.latest = launched;
+        entry.shared |= entry.cost.address() != cost.address();
+        self.latest[number as usize / BLOCK] = launched;
+        // The entry stores the cost, so the address stays its own.
+        self.last = Some((entry.cost.address(), number));
+    }
+
+    fn add(&mut self, key: u64, cost: &Cost<MI, M>) -> u32 {
+        let number = self.list.len();
+        debug_assert!(number < self.list.capacity(), "no memory was reserved");
+        if number.is_multiple_of(BLOCK) {
+            self.latest.push(0);
+        }
+        self.list.push(Entry {
+            cost: cost.clone(),
+            count: 0,
+            latest: 0,
+            shared: false,
+        });
+        self.index.insert(key, number as u32);
+        number as u32
+    }
+
+    /// Visits the entries from this number on that were launched after the first `seen` launches,
+    /// up to a batch. Returns the number from which to read on, if there may be more.
+    pub(super) fn visit_changed(
+        &self,
+        from: usize,
+        seen: u64,
+        mut visit: impl FnMut(usize, &Entry<MI, M>),
+    ) -> Option<usize> {
+        let (mut at, mut visited) = (from, 0);
+        while at < self.list.len() {
+            if self.latest[at / BLOCK] <= seen {
+                at = (at / BLOCK + 1) * BLOCK;
+                continue;
+            }
+            if visited == BATCH {
+                return Some(at);
+            }
+            let entry = &self.list[at];
+            if entry.latest > seen {
+                visit(at, entry);
+                visited += 1;
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+impl<MI: Metric, M: Measure> Entry<MI, M> {
+    /// The cost of each launch of this entry, and whether it stands for [equal
+    /// ones](Cost::by_form), too.
+    pub(super) fn cost(&self) -> (Cost<MI, M>, bool) {
+        (self.cost.clone(), self.shared)
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn description(&self) -> &Arc<Description> {
+        self.cost.description()
+    }
+}
