@@ -48,7 +48,7 @@ pub fn run(effort: Effort) -> String {
 fn single_launches(effort: Effort) -> [f64; 2] {
     const BATCH: usize = 1_000;
     let (query, session, bare) = (ours::null(), ours::filter(), ours::odometer());
-    let (queries, turns) = ([ours::null(), ours::null()], ours::filter());
+    let (queries, turns) = ([ours::null(), ours::null().named("other")], ours::filter());
     let timings = compare(
         effort,
         [
@@ -97,8 +97,9 @@ fn fresh(k: usize) -> f64 {
     let mut times = Vec::new();
     for _ in 0..MANY / k {
         let session = ours::filter();
-        for _ in 0..k / CHUNK {
-            let queries: Vec<_> = (0..CHUNK).map(|_| ours::null()).collect();
+        for chunk in 0..k / CHUNK {
+            let different = |number| ours::null().named(format!("{chunk}, {number}"));
+            let queries: Vec<_> = (0..CHUNK).map(different).collect();
             let start = Instant::now();
             queries
                 .iter()

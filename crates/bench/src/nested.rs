@@ -32,7 +32,7 @@ fn levels(effort: Effort) -> f64 {
     let one = ours::filter();
     let two = ours::capped(&one);
     let three = ours::capped(&two);
-    let queries = [ours::null(), ours::null()];
+    let queries = [ours::null(), ours::null().named("other")];
     let turns = ours::capped(&ours::capped(&ours::filter()));
     let launches = |session: &ours::PureSession| {
         (0..BATCH).for_each(|_| ours::launch(black_box(session), black_box(&query)));
@@ -156,7 +156,7 @@ fn bytes_per_child(effort: Effort) -> f64 {
         Effort::Full => 5_000_000,
         Effort::Quick => 2_000_000,
     };
-    let (session, queries) = (ours::filter(), [ours::null(), ours::null()]);
+    let (session, queries) = (ours::filter(), [ours::null(), ours::null().named("other")]);
     let before = resident();
     (0..k).for_each(|i| ours::launch(&session, &queries[i % 2]));
     let alternating = (resident() - before) / k as f64;
