@@ -42,8 +42,10 @@ pub(super) struct Entries<MI: Metric, M: Measure> {
     index: HashMap<u64, u32>,
     /// For each block: the number of launches after the last launch of one of its entries.
     latest: Vec<u64>,
-    /// The entry of the last launch: the address of its cost, and its number.
-    last: Option<(usize, u32)>,
+    /// The last two entries that were launched: the address of the cost, and the number. They are
+    /// found without the table.
+    last: (usize, u32),
+    before: (usize, u32),
 }
 
 /// One measurement.
@@ -55,6 +57,9 @@ pub(super) struct Entry<MI: Metric, M: Measure> {
     /// Whether another cost of the same identity was launched, too.
     shared: bool,
 }
+
+/// No entry: no cost has this address, and no entry this number.
+const NONE: (usize, u32) = (0, u32::MAX);
 
 /// Where the next launch of a cost is counted.
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +155,8 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
             list: Vec::new(),
             index: HashMap::new(),
             latest: Vec::new(),
-            last: None,
+            last: NONE,
+            before: NONE,
         }
     }
 
@@ -158,10 +164,13 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
     /// `None` if it needs a new entry and the limit allows none. Its identity must be known.
     #[inline]
     pub(super) fn slot(&mut self, cost: &Cost<MI, M>, limit: &Limit<'_>) -> Option<Slot> {
-        match self.last {
-            Some((address, number)) if address == cost.address() => Some(Slot::Known(number)),
-            _ => self.find(cost, limit),
+        let address = cost.address();
+        for (known, number) in [self.last, self.before] {
+            if known == address {
+                return Some(Slot::Known(number));
+            }
         }
+        self.find(cost, limit)
     }
 
     fn find(&mut self, cost: &Cost<MI, M>, limit: &Limit<'_>) -> Option<Slot> {
@@ -196,8 +205,11 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
         entry.latest = launched;
         entry.shared |= entry.cost.address() != cost.address();
         self.latest[number as usize / BLOCK] = launched;
-        // The entry stores the cost, so the address stays its own.
-        self.last = Some((entry.cost.address(), number));
+        if self.last.1 != number {
+            self.before = self.last;
+            // The entry stores the cost, so the address stays its own.
+            self.last = (entry.cost.address(), number);
+        }
     }
 
     fn add(&mut self, key: u64, cost: &Cost<MI, M>) -> u32 {
