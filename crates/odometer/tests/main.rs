@@ -1,5 +1,7 @@
 //! All tests of this crate: one program, which is built once.
 
+#[path = "../../../proofs/tie/cases.rs"]
+mod cases;
 mod common;
 
 mod attacks;
@@ -21,6 +23,7 @@ mod halting;
 mod journal;
 mod links;
 mod messages;
+mod model;
 mod partitions;
 mod peers;
 mod plans;
