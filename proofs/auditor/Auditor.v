@@ -1,5 +1,5 @@
 (* The auditor: the recursion over histories computes the least delta at a given e, over all deterministic adversaries
-   who ask at most n questions from a list; it is attained by one of them, and a set of transcripts. *)
+   that ask at most n questions from a list; it is attained by one of them, with a set of views. *)
 From Odometry Require Export ApproximateFilter Players.
 From Coq Require Import Lia Setoid.
 
@@ -34,8 +34,8 @@ Proof.
   rewrite <- !sum_plus. apply sum_ext; intros t _. unfold common, qmin, best. destruct Qle_bool; cbn; ring.
 Qed.
 
-(* Somebody who asks at most n questions from the list attains the recursion's value. (Measure.reach_is does not say
-   that what it finds asks from the list.) *)
+(* An adversary that asks at most n questions from the list attains the recursion's value. (Measure.reach_is does not
+   say that what it finds asks from the list.) *)
 Lemma worst_in f x (l : list Qry) : {q | In q l /\ worst at_least f x l = f q} + {worst at_least f x l = x}.
 Proof.
   induction l as [|q l IH]; [now right|]. cbn [worst fold_right]. fold (worst at_least f x l). unfold worse.

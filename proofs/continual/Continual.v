@@ -1,37 +1,14 @@
-(* Continual mechanisms (Henzinger, Safavi, Vadhan, arXiv:2411.03299v4). The data come in as messages. An
-   adversary sends pairs of messages (r0, r1), a plain question being (q, q); the identifier passes on r_b; the verifier
-   lets a message pass while a function of that mechanism's messages so far allows it.
+(* Continual mechanisms ([HSV25]). The data come in as messages. An adversary sends pairs of messages (r0, r1); a
+   plain question is (q, q). The identifier passes on r_b; the verifier lets a pair pass while a function of the pairs
+   so far allows it.
 
-   How this compares to the paper.
-   Definitions 3.1-3.7: identifier, verifier, wrapped, continual_private, word for word, but: answers are finitely many;
-     probabilities and e^epsilon are rational; the adversary stops after finitely many messages (a tree), tosses finite
-     coins, and stops by itself: "halt" is an answer that is repeated for ever.
-   Corollary 3.8 is the definition here. continual_game says more: it is privacy against players who never send an
-   invalid
-     message, without any verifier; hence (refusing) a verifier that answers "invalid" and goes on is as good as one
-     that halts. Corollary 11.2 (deterministic adversaries): Players.players.
-   Definition 4.1: ext_con_comp, with an encoding of commands in messages as in Remark 3.4; a question to a mechanism
-   that does
-     not exist is answered, not halted (no valid sequence contains one). Definitions 4.5, 12.2: suitable, which includes
-     Filt. Of 4.5 (iii), that questions are in the query space, is types here; (iv), that mechanisms are as private as
-     they say, is the theorem's hypothesis.
-   Theorem 12.4 (= 1.8), filters: concurrent_filter. The paper: if Filt is valid for randomised response, it is for
-     continual mechanisms. Here: if a rule is valid (for every filter of these wrapped machines), ext_con_comp is
-     private with
-     respect to suitable; and validity is proved here for the improved basic rule (concurrent_improved), the basic rule,
-     pure losses and advanced composition (concurrent_advanced), here without randomised response. The paper's form, any
-     rule that is valid for randomised responses: Exact.concurrent_trials (pure: Optimal.concurrent_responses); its
-     Lemma
-     4.7: Deltas.pieces. epsilon = 0 is allowed (the paper wants epsilon > 0 in Lemma 4.7).
-   Theorems 4.10, 4.12 (= 1.2), fixed mechanisms or parameters: concurrent_fixed, with the improved basic bound; with
-     optimal composition (whatever holds for randomised responses): Exact.concurrent_exact.
-   Corollary 13.8, Renyi as a filter: concurrent_renyi, for integer orders.
-   Corollary 5.5 (= 1.7), any number of pure mechanisms of which few get differing pairs: Sparse.v, with the product as
-     bound. Theorem 5.14, the same with deltas: Sparse.concurrent_declared, where a mechanism's name says at creation
-     whether it may get differing pairs (the paper's first pair says so); with the optimal bound:
-     Accounts.declared_exact. Corollary 5.15 (= 1.3): Parallel.chosen.
-   Not covered: infinite answer spaces (Definition 4.6), unbounded rounds, f-DP (section 14), Theorem 5.4,
-     composite mechanisms (section 6). The counterexample of Theorem 5.2 is computed in Example.v. *)
+   How the definitions compare to the paper. Identifier, verifier, privacy with respect to f (Def 3.1-3.7) and the
+   composition with creation (Def 4.1, 4.5, 12.2) are the paper's, with these differences: answers are finitely many;
+   probabilities and e^epsilon are rational; an adversary stops after finitely many messages (a finite tree) and
+   tosses finite coins; "halt" is an answer that is repeated for ever. A question to a mechanism that does not exist
+   is answered, not halted; no suitable sequence contains one. That questions are in the query space is a matter of
+   types here. epsilon = 0 is allowed. The table in docs/proofs.md lists what is proved of the paper, theorem by
+   theorem, and what is not. *)
 From Odometry Require Export Convex Advanced.
 From Coq Require Import Lia Setoid.
 
@@ -161,8 +138,8 @@ Proof.
   now apply (legal_more f f').
 Qed.
 
-(* The same for laws, hence for every measure: machines that nobody can tell apart have the same law; and the verifier
-   that goes on is post-processing of the one that halts. *)
+(* The same for laws, hence for every measure: machines that no player can tell apart have the same law; and the
+   verifier that goes on is post-processing of the one that halts. *)
 Lemma same_play {Q'} (m m' : machine Q' Ans) : (forall P, fair P -> play m P (start m) == play m' P (start m')) ->
   forall t, pr m t == pr m' t.
 Proof.
@@ -231,8 +208,8 @@ Proof.
   - destruct PeanoNat.Nat.eq_dec as [<-|]; [destruct b; cbn; congruence|exact I].
 Qed.
 
-(* Definitions 4.5 and 12.2: which sequences of pairs are suitable, and within what is admitted. For each mechanism that
-   was created, in order: its name, and its messages so far. *)
+(* Def 4.5 and 12.2: which sequences of pairs are suitable, and within what is admitted. For each mechanism that was
+   created, in order: its name, and its messages so far. *)
 Context (admit : list Name -> Name -> bool).
 
 (* A pair for mechanism j, if its verification function allows it; None if not. *)

@@ -1,9 +1,8 @@
-(* Parallel composition of pure continual mechanisms ([HSV25], Corollary 5.5 = 1.7): any number of mechanisms is
-   created,
-   with any losses; a mechanism that only ever gets identical pairs costs nothing. It is enough that the product over
-   the
-   others is within budget; which those are, and their losses, may be chosen adaptively. (For (e, d) this is false:
-   Theorem 5.2. Here the bound is the product; the paper's is optimal composition of k fixed parameters.) *)
+(* Parallel composition of pure continual mechanisms ([HSV25] Cor 5.5): any number of mechanisms is created, with any
+   losses, and a mechanism that gets identical pairs only costs nothing. It is enough that the product of the losses
+   of the others is within budget; which those are may be chosen adaptively. For delta above 0 this is false ([HSV25]
+   Thm 5.2; computed in examples/Streams.v). The paper's price is optimal composition of k fixed parameters; here it
+   is the product. *)
 From Odometry Require Export Continual.
 From Coq Require Import Lia Setoid.
 
@@ -126,10 +125,8 @@ Qed.
 End Sparse.
 
 (* With deltas: it is enough to say at creation which mechanisms will get identical pairs only. They cost nothing, in
-   e and
-   in delta; the others are charged, whatever their verification functions. (Theorem 5.14 of the paper has the first
-   pair
-   say so: "first-pair consistent"; and optimal composition.) *)
+   e and in delta; the others are charged, whatever their verification functions. (Thm 5.14 of the paper has the first
+   pair say so: "first-pair consistent"; and optimal composition.) *)
 Section Declared.
 Context {Qry : Type} {Ans : alphabet}.
 Context (eqQ : forall a b : Qry, {a = b} + {a <> b}).

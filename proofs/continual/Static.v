@@ -1,7 +1,6 @@
 (* Interactive mechanisms as continual ones ([HSV25], section 3): the first message is the data set, later ones are
    questions. Privacy on neighbouring data sets is privacy with respect to "the first pair are neighbours, later pairs
-   are
-   identical". So what is proved of continual mechanisms applies to interactive ones, with pairs of neighbours that are
+   are identical". So the theorems about continual mechanisms apply to interactive ones, with neighbours that are
    chosen adaptively. *)
 From Odometry Require Export Continual Stability.
 From Coq Require Import Lia Setoid.

@@ -71,8 +71,7 @@ Example launches : let rule := by_rule (improved (cost_e (fun _ => 2) times) (co
 Proof. vm_compute. reflexivity. Qed.
 
 (* A tree: two teams and their root. A name is a team and a mechanism; only one team's data differ between the data
-   sets.
-   The root has room for two randomised responses, each team for one. *)
+   sets. The root has room for two randomised responses, each team for one. *)
 Definition tname : Type := bool * bool.
 
 (* A launch is charged to its team and to the root. *)

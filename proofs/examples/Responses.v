@@ -1,6 +1,5 @@
 (* Examples: randomised response, a machine that tells its bit with a small probability, and a machine with a hidden
-   state;
-   filters over them; players with coins; a person in the middle. *)
+   state; filters over them; players with coins; a person in the middle. *)
 From Odometry Require Export Nested Advanced Players PostProcessing Auditor.
 From Coq Require Import Lia.
 
@@ -162,8 +161,7 @@ Example tossing_plays : Qred (play (flt 9 1 true) tossing []) = (19#60) /\ Qred 
 Proof. split; vm_compute; reflexivity. Qed.
 
 (* A person in the middle of the filter: for one question, launches two, asks both, and tells whether they agree on
-   true;
-   on "false", answers by a coin. The ratio 9 is attained without the coin, and still bounded with it. *)
+   true; on "false", answers by a coin. The ratio 9 is attained without the coin, and still bounded with it. *)
 Definition eager (coin : Q) : plan (Reply := bits) (Qry := nat) (Ans := bit_or_none) unit :=
   Call 0%nat (fun _ => Call 0%nat (fun _ => Call 2%nat (fun a => Call 3%nat (fun a' =>
     match a, a' with Some true, Some true => Answer true tt | _, _ => Coin [coin;

@@ -3,8 +3,7 @@ From Odometry Require Export Stability Convex OptimalApproximate Gate Follower R
 From Coq Require Import Lia.
 
 (* The other theorems' hypotheses. Renyi, as a filter and behind a person in the middle; advanced composition; the
-   better
-   of two rules; the odometer's truncated view; filters in filters. *)
+   better of two rules; the odometer's truncated view; filters in filters. *)
 (* Equality of numbers, and of the only name, is decidable. *)
 Definition eqNat : forall a b : nat, {a = b} + {a <> b} := PeanoNat.Nat.eq_dec.
 
@@ -117,8 +116,7 @@ Example twelve_excess : excess 2 (repeat (11#10) 12)
 Proof. split; [rewrite excess_equal; vm_compute; discriminate|vm_compute; reflexivity]. Qed.
 
 (* What optimal composition says of the losses so far is not a filter: admitting while it is within (2, 2/5) lets
-   through
-   41/90. After one response at 2: if "true", one at 4; else one at 2 and one at 3. *)
+   through 41/90. After one response at 2: if "true", one at 4; else one at 2 and one at 3. *)
 Definition gloss (n : nat) : Q := match n with 0%nat => 2 | 1%nat => 4 | _ => 3 end.
 
 (* The rule: optimal composition of the losses so far is within (2, 2/5). *)

@@ -114,10 +114,9 @@ Example echoes_sparse_play : let t := [((0, 0), Some true); ((0, 0), Some true);
   map (fun b => Qred (pr (wrapped None false (untouched 3) echoes b) t)) [true; false] = [81#256; 27#256].
 Proof. vm_compute. reflexivity. Qed.
 
-(* With deltas this is false ([HSV25], Theorem 5.2). The mechanism breaks with probability 1/10 at its first message,
-   and
-   then tells what it gets: alone, with at most two messages and one differing pair, the auditor finds 1/10. Whoever
-   creates two, and sends a differing pair only to one that is broken, gains 19/100. *)
+(* With deltas this is false ([HSV25] Thm 5.2). The mechanism breaks with probability 1/10 at its first message, and
+   then tells what it gets: alone, with at most two messages and one differing pair, the auditor finds 1/10. A player
+   that creates two, and sends a differing pair only to one that is broken, gains 19/100. *)
 Definition fragile : mach.
 Proof.
   refine (Machine bool false (fun broken q => if broken then [(1, (Some (odd q), true))] else [(9#10, (None, false));

@@ -1,5 +1,5 @@
-(* (epsilon, delta): the filter and the truncated view of the odometer, for every finite adversary.
-   No simulation by randomized response; no bound on children or messages but that the adversary is finite. *)
+(* (epsilon, delta): the filter and the truncated view of the odometer, for every finite adversary. No simulation by
+   randomized response; no bound on children or messages but that the adversary is finite. *)
 From Odometry Require Export Potential Odometer Approximate.
 From Coq Require Import Lia Morphisms.
 

@@ -1,5 +1,5 @@
-(* FiltCon(IM): launches and questions to children in any order, with names (so: machines and losses)
-   chosen from earlier answers. It is a machine again. *)
+(* The filter, as a machine: it launches mechanisms and passes questions on to them, in any order. Names, and so
+   mechanisms and losses, may be chosen by earlier answers. *)
 From Odometry Require Export Machine.
 From Coq Require Import Lia.
 

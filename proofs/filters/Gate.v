@@ -1,5 +1,6 @@
-(* Admission that may read everything: which launches are tried, refused or passed on may depend on the whole transcript
-   of the filter, answers included. A gate in front of a filter that keeps a rule; the rule itself is about losses. *)
+(* Admission that reads everything: which launches are tried, refused or passed on may depend on the whole transcript
+   of the filter, answers included. A gate stands in front of a filter that keeps a rule; the rule itself is about
+   losses. *)
 From Odometry Require Export Convex Odometer.
 From Coq Require Import Lia.
 

@@ -1,4 +1,5 @@
-(* A filter is a machine with its budget as loss, so it is launched like any other: filters in filters, to any depth. *)
+(* Filters in filters: a filter is a machine with its budget as loss, so it can be launched like any other mechanism.
+   *)
 From Odometry Require Export ApproximateFilter.
 
 Section Nested.

@@ -1,6 +1,6 @@
-(* Optimal composition with deltas (Murtagh and Vadhan, Theorem 1.5; [VW21], Theorem 5.7; [HSV25], Theorems 4.10 and
-   4.12), for interactive and continual mechanisms: parameters (e_j, d_j) fixed in advance cost, at E, exactly
-   1 - product of (1 - d_j) * (1 - sum over S of max(0, P(S) - E P'(S))). *)
+(* Optimal composition with deltas ([MV16]; [VW21] Thm 5.6, 5.7; [HSV25] Thm 4.10, 4.12) for interactive and continual
+   mechanisms: parameters (e_j, d_j) fixed in advance cost, at E, exactly 1 - product of (1 - d_j) * (1 - excess),
+   where the excess is the sum of max(0, P(c) - E P'(c)) over all lists c of responses. *)
 From Odometry Require Export ReductionApproximate OptimalPure.
 From Coq Require Import Lia Setoid Morphisms.
 

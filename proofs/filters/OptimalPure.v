@@ -1,6 +1,6 @@
-(* Optimal composition of pure losses that are fixed in advance, for interactive machines (Kairouz, Oh and Viswanath;
-   Murtagh and Vadhan, Theorem 1.5 without deltas; [VW21], Theorems 1.10 and 5.6; [HSV25], Theorem 4.10): whatever
-   holds for independent randomised responses. Which machines, when, and in which order of losses is adaptive. *)
+(* Optimal composition of pure losses that are fixed in advance ([KOV15], [MV16] without deltas; [VW21] Thm 1.4, 1.10,
+   5.6; [HSV25] Thm 4.10), for interactive mechanisms: every bound that holds for independent randomised responses.
+   Which mechanisms are launched, when, and in which order of losses is adaptive. *)
 From Odometry Require Export Reduction Continual.
 From Coq Require Import Lia Setoid Morphisms.
 
@@ -293,7 +293,7 @@ Proof.
   destruct (above_0_spec (chance true es c - E * chance false es c)) as [[? ->]|[? ->]]; lra.
 Qed.
 
-(* k equal losses: the sum over how many responses are "true" (Kairouz, Oh and Viswanath; [VW21], Theorem 1.4). *)
+(* k equal losses: the sum over how many responses are "true" ([KOV15]; [VW21] Thm 1.4). *)
 Section Equal.
 (* The binomial coefficient. *)
 Fixpoint choose (k i : nat) : nat :=

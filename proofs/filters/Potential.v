@@ -1,6 +1,6 @@
-(* One argument for every measure that multiplies. A functional of views' laws, phi(P(t), P'(t)) summed over the
-   views t, is bounded for each child by c(n), whoever asks; then it is bounded for the filter.
-   The potential is the product of what the children can still come to, worst case, from where they are. *)
+(* One argument for every measure that multiplies. If a functional of views' laws, phi(P(t), P'(t)) summed over the
+   views t, is bounded for each child against every adversary, it is bounded for the filter. The potential is the
+   product over the children of what each can still come to in the worst case. No simulation is needed. *)
 From Odometry Require Export PureFilter Measure.
 From Coq Require Import Lia Setoid Morphisms.
 
@@ -131,66 +131,93 @@ Proof.
     rewrite account_app, Hg, account_one. apply H. congruence.
 Qed.
 
+(* The claim of the descent below, for all that can follow question q, with N questions left. *)
+Definition descends_after (N : nat) (g : transcript) (acc : ledger) (q : Qry) (k : Ans -> adversary) : Prop :=
+  forall a acc', log admit decode yes no invalid acc (q, a) = Some acc' ->
+    C * potential N acc' << promised acc' * overlap (g ++ [(q, a)]) (k a).
+
+(* Step 1: the adversary stops. *)
+Lemma descent_stop N g acc : account [] g = Some acc -> C * potential N acc << promised acc * overlap g Stop.
+Proof.
+  intros Hg.
+  assert (G : good (map fst acc)) by exact (kept decode yes no invalid admit good good_nil good_admit g acc Hg).
+  apply (le_mult _ ord); [assumption|apply promised_pos|apply potential_pos|now apply total_pos|now apply good_c|].
+  unfold total. cbn [Machine.views sum]. rewrite app_nil_r, Qplus_0_r.
+  assert (E : Phi (pr (filter_machine b) g) (pr (filter_machine (negb b)) g)
+    == Phi (weight mech b acc) (weight mech (negb b) acc)) by (apply F'; now rewrite law, Hg).
+  rewrite E, <- good_phi by assumption. apply product_le; [apply child_reach_pos|intros; apply F; apply pr_pos|].
+  intros x. apply reach_now.
+Qed.
+
+(* Step 2: the answer is certain, and the account stays as it was. *)
+Lemma descent_same a N g acc q k : account [] g = Some acc -> descends_after N g acc q k ->
+  (forall a', log admit decode yes no invalid acc (q, a') = when a' a acc) ->
+  C * potential (S N) acc << promised acc * overlap g (Ask q k).
+Proof.
+  intros Hg IH Ha. transitivity (C * potential N acc).
+  { apply le_scale; [assumption|apply potential_pos|apply potential_pos|apply potential_less]. }
+  rewrite (overlap_only g q k a acc Hg).
+  - apply IH. rewrite Ha. unfold when. now destruct eqA.
+  - intros a' ne. rewrite Ha. unfold when. destruct eqA; [congruence|reflexivity].
+Qed.
+
+(* Step 3: a launch is admitted. The new child can still come to at least its bound. *)
+Lemma descent_launch n N g acc q k : account [] g = Some acc -> descends_after N g acc q k ->
+  decode q = Launch n -> admit (map fst acc) n = true ->
+  C * potential (S N) acc << promised acc * overlap g (Ask q k).
+Proof.
+  intros Hg IH De Ad.
+  assert (Log : forall a, log admit decode yes no invalid acc (q, a) = when a yes (acc ++ [(n, [])])).
+  { intros a. unfold log. now rewrite De, Ad. }
+  rewrite (overlap_only g q k yes acc Hg) by (intros a' ne; rewrite Log; unfold when; destruct eqA; congruence).
+  specialize (IH yes (acc ++ [(n, [])])). rewrite Log in IH. unfold when in IH. destruct (eqA yes yes); [|congruence].
+  specialize (IH eq_refl). unfold promised in IH. rewrite potential_app, map_app in IH. cbn [map fst] in IH.
+  rewrite prod_app in IH. fold (promised acc) in IH.
+  assert (K : c n << child_reach N (n, [])) by apply (reach_start ord qs (phi n)), children.
+  set (x := overlap _ _) in *. apply (le_cancel _ ord _ _ (c n)); [apply c_pos|].
+  rewrite <- (Qmult_assoc _ x), (Qmult_comm x), Qmult_assoc, <- IH, <- Qmult_assoc.
+  assert (P := Qlt_le_weak _ _ (c_pos n)).
+  apply le_scale; [assumption|apply Qmult_le_0_compat; [apply potential_pos|assumption]|
+    apply Qmult_le_0_compat; [apply potential_pos|apply child_reach_pos]|].
+  apply (le_mult _ ord); try apply potential_pos; [assumption|apply child_reach_pos|apply potential_less|exact K].
+Qed.
+
+(* Step 4: a child is asked. What it can still come to is the worst case over this question, too. *)
+Lemma descent_ask j q' N g acc q k : descends_after N g acc q k -> decode q = To j q' -> In q' qs ->
+  (j < length acc)%nat -> C * potential (S N) acc << promised acc * overlap g (Ask q k).
+Proof.
+  intros IH De Hq Hj. rewrite total_Ask, <- sum_scale.
+  transitivity (sum (fun a => C * after_answer N j q' acc a) answers).
+  { rewrite sum_scale. apply le_scale; [assumption|apply potential_pos|apply sum_pos; intros; apply after_pos|].
+    now apply potential_ask. }
+  apply le_sum; intros a. specialize (IH a). unfold log in IH. rewrite De in IH. unfold after_answer.
+  destruct (extend j (q', a) acc) as [acc'|] eqn:Ex.
+  - specialize (IH acc' eq_refl). unfold promised in *. now rewrite (extend_names _ _ _ _ Ex) in IH.
+  - exfalso. apply (extend_some (q', a)) in Hj. destruct Hj. congruence.
+Qed.
+
 (* From every history, the potential times the filter's bound C is on the right side of what adversary A makes of the
-   filter, times what was promised. Induction over the adversary: each launch and each answer keeps this. *)
+   filter, times what was promised. Induction over the adversary. *)
 Theorem descent A : incl (asked A) qs -> forall N g acc, (depth A <= N)%nat -> account [] g = Some acc ->
   C * potential N acc << promised acc * overlap g A.
 Proof.
-  induction A as [|q k IH]; intros Hq N g acc HN Hg.
-  - assert (G : good (map fst acc)) by exact (kept decode yes no invalid admit good good_nil good_admit g acc Hg).
-    apply (le_mult _ ord); [assumption|apply promised_pos|apply potential_pos|now apply total_pos|now apply good_c|].
-    unfold total. cbn [Machine.views sum]. rewrite app_nil_r, Qplus_0_r.
-    assert (E : Phi (pr (filter_machine b) g) (pr (filter_machine (negb b)) g)
-      == Phi (weight mech b acc) (weight mech (negb b) acc)).
-    { apply F'; now rewrite law, Hg. }
-    rewrite E, <- good_phi by assumption. apply product_le; [apply child_reach_pos|intros; apply F; apply pr_pos|].
-    intros x. apply reach_now.
-  - destruct N as [|N]; [cbn in HN; lia|].
-    assert (IH' : forall a acc', log admit decode yes no invalid acc (q, a) = Some acc' ->
-      C * potential N acc' << promised acc' * overlap (g ++ [(q, a)]) (k a)).
-    { intros a acc' Ha. apply IH.
-      - intros x Hx. apply Hq. cbn. apply in_or_app. right. apply in_flat_map. exists a.
-        split; [apply every_all|assumption].
-      - eapply depth_le; eassumption.
-      - now rewrite account_app, Hg, account_one. }
-    assert (Less : C * potential (S N) acc << C * potential N acc).
-    { apply le_scale; [assumption|apply potential_pos|apply potential_pos|apply potential_less]. }
-    assert (Same : forall a, (forall a', log admit decode yes no invalid acc (q, a') = when a' a acc) ->
-      C * potential (S N) acc << promised acc * overlap g (Ask q k)).
-    { intros a Ha. rewrite Less, (overlap_only g q k a acc Hg).
-      - apply IH'. rewrite Ha. unfold when. now destruct eqA.
-      - intros a' ne. rewrite Ha. unfold when. destruct eqA; [congruence|reflexivity]. }
-    assert (Log : forall a, log admit decode yes no invalid acc (q, a) = match decode q with
-      | Launch n => if admit (map fst acc) n then when a yes (acc ++ [(n, [])]) else when a no acc
-      | To j q => match extend j (q, a) acc with Some acc => Some acc | None => when a invalid acc end
-      | Other => when a invalid acc
-      end) by reflexivity.
-    destruct (decode q) as [n|j q'|] eqn:De.
-    + destruct (admit (map fst acc) n); [|now apply (Same no)].
-      rewrite (overlap_only g q k yes acc Hg) by (intros a' ne; rewrite Log; unfold when; destruct eqA; congruence).
-      specialize (IH' yes (acc ++ [(n, [])])). rewrite Log in IH'. unfold when in IH'.
-      destruct (eqA yes yes); [|congruence].
-      specialize (IH' eq_refl). unfold promised in IH'. rewrite potential_app, map_app in IH'. cbn [map fst] in IH'.
-      rewrite prod_app in IH'. fold (promised acc) in IH'.
-      assert (K : c n << child_reach N (n, [])) by apply (reach_start ord qs (phi n)), children.
-      set (x := overlap _ _) in *.
-      apply (le_cancel _ ord _ _ (c n)); [apply c_pos|].
-      rewrite <- (Qmult_assoc _ x), (Qmult_comm x), Qmult_assoc, <- IH', <- Qmult_assoc.
-      assert (P := Qlt_le_weak _ _ (c_pos n)).
-      apply le_scale; [assumption|apply Qmult_le_0_compat; [apply potential_pos|assumption]|
-        apply Qmult_le_0_compat; [apply potential_pos|apply child_reach_pos]|].
-      apply (le_mult _ ord); try apply potential_pos; [assumption|apply child_reach_pos|apply potential_less|exact K].
-    + destruct (Nat.ltb_spec j (length acc)) as [Hj|Hj].
-      * rewrite total_Ask, <- sum_scale. transitivity (sum (fun a => C * after_answer N j q' acc a) answers).
-        { rewrite sum_scale. apply le_scale; [assumption|apply potential_pos|apply sum_pos; intros; apply after_pos|].
-          apply potential_ask; [|assumption]. apply Hq. cbn. rewrite De. now left. }
-        apply le_sum; intros a. specialize (IH' a). rewrite Log in IH'. unfold after_answer.
-        destruct (extend j (q', a) acc) as [acc'|] eqn:Ex.
-        -- specialize (IH' acc' eq_refl). unfold promised in *. now rewrite (extend_names _ _ _ _ Ex) in IH'.
-        -- exfalso. apply (extend_some (q', a)) in Hj. destruct Hj. congruence.
-      * apply (Same invalid). intros a'. rewrite Log. destruct (extend j (q', a') acc) eqn:Ex; [|reflexivity].
-        exfalso. assert (j < length acc)%nat by (apply (extend_some (q', a')); eauto). lia.
-    + now apply (Same invalid).
+  induction A as [|q k IH]; intros Hq N g acc HN Hg; [now apply descent_stop|].
+  destruct N as [|N]; [cbn in HN; lia|].
+  assert (After : descends_after N g acc q k).
+  { intros a acc' Ha. apply IH.
+    - intros x Hx. apply Hq. cbn. apply in_or_app. right. apply in_flat_map. exists a.
+      split; [apply every_all|assumption].
+    - eapply depth_le; eassumption.
+    - now rewrite account_app, Hg, account_one. }
+  destruct (decode q) as [n|j q'|] eqn:De.
+  - destruct (admit (map fst acc) n) eqn:Ad; [now apply (descent_launch n)|].
+    apply (descent_same no); [assumption|assumption|]. intros a. unfold log. now rewrite De, Ad.
+  - destruct (Nat.ltb_spec j (length acc)) as [Hj|Hj].
+    + apply (descent_ask j q'); try assumption. apply Hq. cbn. rewrite De. now left.
+    + apply (descent_same invalid); [assumption|assumption|]. intros a. unfold log. rewrite De.
+      destruct (extend j (q', a) acc) eqn:Ex; [|reflexivity].
+      exfalso. assert (j < length acc)%nat by (apply (extend_some (q', a)); eauto). lia.
+  - apply (descent_same invalid); [assumption|assumption|]. intros a. unfold log. now rewrite De.
 Qed.
 End Queries.
 

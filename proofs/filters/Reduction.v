@@ -1,5 +1,5 @@
-(* The reduction to randomised response ([HSV25], Theorem 12.4, for pure losses; [HST+23], Theorem 1.19): a rule that is
-   valid for randomised responses, launched adaptively, is valid for interactive machines, interleaved. *)
+(* The reduction to randomised response for pure losses ([HSV25] Thm 12.4; [HST+23] Thm 1.19): a rule that is valid
+   for randomised responses, launched adaptively, is valid for interactive mechanisms, interleaved. *)
 From Odometry Require Export Response Odometer.
 From Coq Require Import Lia Setoid.
 
@@ -171,63 +171,93 @@ Proof.
   - assert (w a * v g' <= w a * v g) by (rewrite !(Qmult_comm (w a)); now apply Qmult_le_compat_r). lra.
 Qed.
 
-(* Who faces the machines is no better than somebody who faces the responses: it launches a response for each launch,
-   and plays the machines' answers itself, as they do not depend on the secret any more. *)
-Lemma simulated rule b : (forall l n, admit l n = true -> rule (l ++ [n]) = true) ->
-  forall A T c acc x y, length c = length acc ->
+(* Some experiment gains at least as much as the adversary A: winning counts x for the secret b, and costs y for the
+   other. *)
+Section Steps.
+Context (rule : list Name -> bool) (admit_rule : forall l n, admit l n = true -> rule (l ++ [n]) = true) (b : bool).
+
+(* The claim of the simulation for the adversary A, when the responses c are known. *)
+Definition matched (A : adversary) (T : transcript -> bool) (c : list bool) (acc : ledger) (x y : Q) : Prop :=
   exists g, keeps rule (map fst acc) g /\
     x * future (hybrid b c) acc A T - y * future (hybrid (negb b) c) acc A T
       <= hybrid b c acc * (x * wins b g - y * wins (negb b) g).
+
+(* The claim for everything that can follow a question. *)
+Definition matched_after (k : Ans -> adversary) : Prop :=
+  forall a T c acc x y, length c = length acc -> matched (k a) T c acc x y.
+
+(* Step 1: the answer is certain, and the account stays as it was. *)
+Lemma matched_same q k T c acc x y a : matched_after k -> length c = length acc ->
+  (forall a', log acc (q, a') = when a' a acc) -> matched (Ask q k) T c acc x y.
 Proof.
-  intros Hadmit. induction A as [|q k IH]; intros T c acc x y L.
+  intros IH L H. destruct (IH a (fun t => T ((q, a) :: t)) c acc x y L) as [g [K G]].
+  exists g. split; [assumption|]. now rewrite !(future_only _ acc q k T a acc H).
+Qed.
+
+(* Step 2: a launch is admitted. The experiment launches a response, and goes on as after it. *)
+Lemma matched_launch n q k T c acc x y : matched_after k -> length c = length acc ->
+  decode q = Launch n -> admit (map fst acc) n = true -> matched (Ask q k) T c acc x y.
+Proof.
+  intros IH L De Ad. set (acc1 := acc ++ [(n, [])]). set (T' := fun t => T ((q, yes) :: t)).
+  assert (E : map fst acc1 = map fst acc ++ [n]) by (unfold acc1; now rewrite map_app).
+  assert (H : forall a', log acc (q, a') = when a' yes acc1) by (intros a'; unfold Filter.log; now rewrite De, Ad).
+  assert (N : nth_error (map fst acc1) (length c) = Some n).
+  { rewrite E, nth_error_app2 by (rewrite map_length; lia). now rewrite map_length, L, PeanoNat.Nat.sub_diag. }
+  assert (G : forall r, exists g, keeps rule (map fst acc ++ [n]) g /\
+    x * odds (loss n) b r * future (hybrid b (c ++ [r])) acc1 (k yes) T'
+      - y * odds (loss n) (negb b) r * future (hybrid (negb b) (c ++ [r])) acc1 (k yes) T'
+    <= hybrid b c acc * (x * odds (loss n) b r * wins b g - y * odds (loss n) (negb b) r * wins (negb b) g)).
+  { intros r.
+    destruct (IH yes T' (c ++ [r]) acc1 (x * odds (loss n) b r) (y * odds (loss n) (negb b) r)) as [g [K G]].
+    { unfold acc1. now rewrite !app_length, L. }
+    exists g. rewrite <- E. split; [assumption|]. unfold acc1 in G at 3.
+    now rewrite (hybrid_launch b n acc c r L) in G. }
+  destruct (G true) as [g [K G1]], (G false) as [g' [K' G2]]. exists (Respond n (fun r => if r then g else g')).
+  split; [split; [now apply admit_rule|intros [|]; assumption]|].
+  assert (Go : forall b', future (hybrid b' c) acc (Ask q k) T == future (hybrid b' c) acc1 (k yes) T').
+  { intros b'. exact (future_only (hybrid b' c) acc q k T yes acc1 H). }
+  rewrite !Go, (future_split b n c acc1 (k yes) T' N), (future_split (negb b) n c acc1 (k yes) T' N).
+  cbn [Reduction.wins]. lra.
+Qed.
+
+(* Step 3: a child is asked. The experiment goes on as after the answer that is best for it. *)
+Lemma matched_ask j q' q k T c acc x y : matched_after k -> length c = length acc ->
+  decode q = To j q' -> (j < length acc)%nat -> matched (Ask q k) T c acc x y.
+Proof.
+  intros IH L De Hj. pose (w a := or_0 (hybrid b c) (extend j (q', a) acc)).
+  pose (F b a := or_0 (fun acc => future (hybrid b c) acc (k a) (fun t => T ((q, a) :: t))) (log acc (q, a))).
+  destruct (best_answer (End false) (keeps rule (map fst acc)) (fun g => x * wins b g - y * wins (negb b) g) w
+    (fun a => x * F b a + (- y) * F (negb b) a) answers) as [g [K G]].
+  - exact I.
+  - intros a. unfold w. destruct extend; cbn; [apply hybrid_pos|lra].
+  - intros a. unfold w, F, Filter.log. rewrite De. apply (extend_some (q', a)) in Hj. destruct Hj as [acc1 X].
+    rewrite X. cbn [or_0]. assert (E := extend_names _ _ _ _ X).
+    destruct (IH a (fun t => T ((q, a) :: t)) c acc1 x y) as [g [K G]].
+    { now rewrite L, <- (map_length fst acc), <- (map_length fst acc1), E. }
+    rewrite E in K. exists g. split; [assumption|]. lra.
+  - exists g. split; [assumption|]. rewrite sum_plus, !sum_scale in G. unfold F, w in G.
+    rewrite <- !future_Ask in G. rewrite hybrid_ask in G by lia. lra.
+Qed.
+
+(* An adversary that faces the machines gains no more than some experiment with responses that keeps the rule: once
+   the response of a child is known, its answers do not depend on the secret. *)
+Lemma simulated A : forall T c acc x y, length c = length acc -> matched A T c acc x y.
+Proof.
+  induction A as [|q k IH]; intros T c acc x y L.
   - exists (End (T [])). split; [exact I|]. unfold future. cbn [Machine.views List.filter].
     destruct (T []); cbn [sum Filter.account or_0 Reduction.wins]; rewrite ?(hybrid_blind (negb b) b acc c) by lia; lra.
-  - assert (Only : forall a, (forall a', log acc (q, a') = when a' a acc) -> exists g, keeps rule (map fst acc) g /\
-      x * future (hybrid b c) acc (Ask q k) T - y * future (hybrid (negb b) c) acc (Ask q k) T
-        <= hybrid b c acc * (x * wins b g - y * wins (negb b) g)).
-    { intros a H. destruct (IH a (fun t => T ((q, a) :: t)) c acc x y L) as [g [K G]]. exists g. split; [assumption|].
-      now rewrite !(future_only _ acc q k T a acc H). }
+  - assert (Same : forall a, (forall a', log acc (q, a') = when a' a acc) -> matched (Ask q k) T c acc x y).
+    { intros a. now apply matched_same. }
     destruct (decode q) as [n|j q'|] eqn:De.
-    + destruct (admit (map fst acc) n) eqn:Ad; [|apply (Only no); intros a'; unfold Filter.log; now rewrite De, Ad].
-      set (acc1 := acc ++ [(n, [])]). assert (E : map fst acc1 = map fst acc ++ [n]) by (unfold acc1;
-        now rewrite map_app).
-      assert (H : forall a', log acc (q, a') = when a' yes acc1) by (intros a'; unfold Filter.log; now rewrite De, Ad).
-      assert (N : nth_error (map fst acc1) (length c) = Some n).
-      { rewrite E, nth_error_app2 by (rewrite map_length; lia). rewrite map_length, L, PeanoNat.Nat.sub_diag.
-        reflexivity. }
-      assert (G : forall r, exists g, keeps rule (map fst acc ++ [n]) g /\
-        x * odds (loss n) b r * future (hybrid b (c ++ [r])) acc1 (k yes) (fun t => T ((q, yes) :: t))
-        - y * odds (loss n) (negb b) r * future (hybrid (negb b) (c ++ [r])) acc1 (k yes) (fun t => T ((q, yes) :: t))
-        <= hybrid b c acc * (x * odds (loss n) b r * wins b g - y * odds (loss n) (negb b) r * wins (negb b) g)).
-      { intros r. destruct (IH yes (fun t => T ((q,
-          yes) :: t)) (c ++ [r]) acc1 (x * odds (loss n) b r) (y * odds (loss n) (negb b) r)) as [g [K G]].
-        { unfold acc1. rewrite !app_length, L. reflexivity. }
-        exists g. rewrite <- E. split; [assumption|]. unfold acc1 in G at 3.
-        now rewrite (hybrid_launch b n acc c r L) in G. }
-      destruct (G true) as [g [K G1]], (G false) as [g' [K' G2]]. exists (Respond n (fun r => if r then g else g')).
-      split; [split; [now apply Hadmit|intros [|]; assumption]|].
-      rewrite !(future_only _ acc q k T yes acc1 H), !(future_split _ n c acc1 (k yes) _ N). cbn [Reduction.wins]. lra.
-    + destruct (Nat.ltb_spec j (length acc)) as [Hj|Hj].
-      2: { apply (Only invalid). intros a'. unfold Filter.log. rewrite De.
-        destruct (extend j (q', a') acc) eqn:X; [|reflexivity].
-           exfalso. assert (j < length acc)%nat by (apply (extend_some (q', a')); eauto). lia. }
-      pose (w a := or_0 (hybrid b c) (extend j (q', a) acc)).
-      pose (F b a := or_0 (fun acc => future (hybrid b c) acc (k a) (fun t => T ((q, a) :: t))) (log acc (q, a))).
-      destruct (best_answer (End false) (keeps rule (map fst acc)) (fun g => x * wins b g - y * wins (negb b) g) w
-        (fun a => x * F b a + (- y) * F (negb b) a) answers)
-        as [g [K G]].
-      * exact I.
-      * intros a. unfold w. destruct extend; cbn; [apply hybrid_pos|lra].
-      * intros a. unfold w, F, Filter.log. rewrite De. apply (extend_some (q', a)) in Hj. destruct Hj as [acc1 X].
-        rewrite X. cbn [or_0].
-        destruct (IH a (fun t => T ((q, a) :: t)) c acc1 x y) as [g [K G]].
-        { rewrite L, <- (map_length fst acc), <- (map_length fst acc1). now rewrite (extend_names _ _ _ _ X). }
-        rewrite (extend_names _ _ _ _ X) in K. exists g. split; [assumption|]. lra.
-      * exists g. split; [assumption|]. rewrite sum_plus, !sum_scale in G. unfold F, w in G.
-        rewrite <- !future_Ask in G.
-        rewrite hybrid_ask in G by lia. lra.
-    + apply (Only invalid). intros a'. unfold Filter.log. now rewrite De.
+    + destruct (admit (map fst acc) n) eqn:Ad; [now apply (matched_launch n)|].
+      apply (Same no). intros a'. unfold Filter.log. now rewrite De, Ad.
+    + destruct (Nat.ltb_spec j (length acc)) as [Hj|Hj]; [now apply (matched_ask j q')|].
+      apply (Same invalid). intros a'. unfold Filter.log. rewrite De.
+      destruct (extend j (q', a') acc) eqn:X; [|reflexivity].
+      exfalso. assert (j < length acc)%nat by (apply (extend_some (q', a')); eauto). lia.
+    + apply (Same invalid). intros a'. unfold Filter.log. now rewrite De.
 Qed.
+End Steps.
 End Admit.
 
 (* The reduction to randomised response, pure losses ([HSV25] Thm 12.4; [HST+23] Thm 1.19): a rule that is valid for
@@ -235,7 +265,7 @@ End Admit.
 Theorem reduction rule E D : responses loss rule E D -> valid mech decode yes no invalid rule E D.
 Proof.
   intros V admit Hadmit b A T.
-  destruct (simulated admit rule b Hadmit A T [] [] 1 E eq_refl) as [g [K G]]. specialize (V g K b). cbn [hybrid] in G.
+  destruct (simulated admit rule Hadmit b A T [] [] 1 E eq_refl) as [g [K G]]. specialize (V g K b). cbn [hybrid] in G.
   assert (S : forall b, seen (filter_machine mech admit decode yes no invalid b) A T
     == future admit (hybrid b []) [] A T).
   { intros b'. unfold seen, future. apply sum_ext; intros t _. rewrite law.

@@ -1,7 +1,6 @@
-(* The reduction to randomised response, with deltas ([HSV25], Lemma 4.7 and Theorem 12.4; Lyu; Vadhan and Zhang): what
-   two (e, d)-private machines have in common splits, question by question, into two laws that are e-pure; the rest is
-   d.
-   For finite adversaries: the split depends on how many questions are left, and which. *)
+(* The reduction to randomised response with deltas ([HSV25] Lemma 4.7, Thm 12.4). What two (e, d)-private machines
+   have in common splits, question by question, into two laws within a factor e of each other; the rest has weight d.
+   For finite adversaries: the split depends on how many questions are left, and on which. *)
 From Odometry Require Export Reduction ApproximateFilter Auditor.
 From Coq Require Import Lia Setoid.
 
@@ -77,7 +76,7 @@ Proof.
 Qed.
 End Split.
 
-(* Who launches responses with deltas: with probability d the secret is told; else there is a response. *)
+(* Experiments with randomised responses that have deltas. *)
 Section Trial.
 Context {Name : Type} (loss delta : Name -> Q).
 
@@ -230,67 +229,83 @@ Proof.
   cbv beta in R, R'. unfold fits. cbn [fst snd]. repeat split; try lra; nra.
 Qed.
 
+(* Two laws within a factor e of each other are mixtures of two others, with the odds of randomised response: the
+   parts (e G - G') / (e - 1) and (e G' - G) / (e - 1). At e = 1 they are all equal. *)
+Lemma cone_parts (G G' : transcript -> Q) : (forall t, 0 <= G t /\ G t <= e * G' t /\ G' t <= e * G t) ->
+  (forall t q, (length t < N)%nat -> In q qs ->
+    sum (fun a => G (t ++ [(q, a)])) answers == G t /\ sum (fun a => G' (t ++ [(q, a)])) answers == G' t) ->
+  G [] = 1 - d -> G' [] = 1 - d ->
+  exists same other, good same /\ good other /\ same [] == 1 - d /\ other [] == 1 - d /\
+    forall t, (e + 1) * G t == e * same t + other t /\ (e + 1) * G' t == same t + e * other t.
+Proof.
+  intros Fit Tot G0 G0'. pose (i := / (e - 1)).
+  exists (fun t => if Qle_bool e 1 then G t else (e * G t - G' t) * i),
+    (fun t => if Qle_bool e 1 then G t else (e * G' t - G t) * i).
+  unfold good. rewrite G0, G0'. destruct (Qle_bool e 1) eqn:E.
+  - apply Qle_bool_iff in E. assert (O : e == 1) by lra.
+    repeat split; try reflexivity; try apply Fit; try (intros; now apply Tot); destruct (Fit t) as [_ [C C']];
+      rewrite O, Qmult_1_l in *; lra.
+  - destruct (above_1 e E) as [I0 I]. fold i in I0, I.
+    assert (J : (e * (1 - d) - (1 - d)) * i == 1 - d).
+    { transitivity ((e - 1) * i * (1 - d)); [ring|rewrite I; ring]. }
+    repeat split; try exact J.
+    + intros t. destruct (Fit t) as [_ [C C']]. apply Qmult_le_0_compat; lra.
+    + intros t q L Iq. destruct (Tot t q L Iq) as [T T']. rewrite <- T, <- T'.
+      rewrite (sum_ext _ (fun a => e * i * G (t ++ [(q, a)]) + - i * G' (t ++ [(q, a)]))) by (intros; ring).
+      rewrite sum_plus, !sum_scale. ring.
+    + intros t. destruct (Fit t) as [_ [C C']]. apply Qmult_le_0_compat; lra.
+    + intros t q L Iq. destruct (Tot t q L Iq) as [T T']. rewrite <- T, <- T'.
+      rewrite (sum_ext _ (fun a => e * i * G' (t ++ [(q, a)]) + - i * G (t ++ [(q, a)]))) by (intros; ring).
+      rewrite sum_plus, !sum_scale. ring.
+    + transitivity ((e - 1) * i * ((e + 1) * G t)); [rewrite I; ring|ring].
+    + transitivity ((e - 1) * i * ((e + 1) * G' t)); [rewrite I; ring|ring].
+Qed.
+
+(* What is left of a machine's law when a smaller law is taken away. *)
+Lemma rest_good (M : machine Qry Ans) H : (forall t, H t <= pr M t) -> (forall t q, (length t < N)%nat -> In q qs ->
+  sum (fun a => H (t ++ [(q, a)])) answers == H t) -> good (fun t => pr M t - H t).
+Proof.
+  intros HP HT. split; [intros t; specialize (HP t); lra|]. intros t q L I.
+  rewrite (sum_ext _ (fun a => pr M (t ++ [(q, a)]) + - (1) * H (t ++ [(q, a)]))) by (intros; ring).
+  rewrite sum_plus, sum_scale, HT, pr_total by assumption. ring.
+Qed.
+
+(* A mixture with the odds of randomised response, in both orders. *)
+Lemma odds_mix g x y b c : (e + 1) * g == e * x + y ->
+  g == odds e b c * (if Bool.eqb b c then x else y) + odds e b (negb c) * (if Bool.eqb b (negb c) then x else y).
+Proof.
+  intros H. assert (Ne : ~ e + 1 == 0) by lra.
+  assert (G : g == (e * x + y) / (e + 1)) by (rewrite <- H; field; assumption).
+  rewrite G. unfold odds. destruct b, c; cbn [Bool.eqb negb]; field; assumption.
+Qed.
+
 (* Every (e, d)-private pair is, up to the horizon, a mixture: with weight d laws X and X' of its own; with weight 1 -
    d a randomised response with odds e followed by U ([HSV25] Lemma 4.7 for finite adversaries; epsilon = 0 is
    allowed). *)
-Theorem pieces b : exists (X X' : transcript -> Q) (U : bool -> transcript ->
-  Q), good X /\ good X' /\ (forall c, good (U c)) /\
-  X [] == d /\ (forall c, U c [] == 1 - d) /\
+Theorem pieces b : exists (X X' : transcript -> Q) (U : bool -> transcript -> Q),
+  good X /\ good X' /\ (forall c, good (U c)) /\ X [] == d /\ (forall c, U c [] == 1 - d) /\
   (forall t, pr m t == X t + (odds e b true * U true t + odds e b false * U false t)) /\
   (forall t, pr m' t == X' t + (odds e (negb b) true * U true t + odds e (negb b) false * U false t)).
 Proof.
-  pose (p := exist (fits N []) _ all_fits : pairs N []). pose (G t := fst (walk N [] t p)).
-  pose (G' t := snd (walk N [] t p)).
+  pose (p := exist (fits N []) _ all_fits : pairs N []).
+  pose (G t := fst (walk N [] t p)). pose (G' t := snd (walk N [] t p)).
   assert (Fit := fun t => walk_fits t N [] p). cbv zeta in Fit. cbn [app] in Fit.
   change (forall t, (0 <= G t <= pr m t) /\ (0 <= G' t <= pr m' t) /\ G t <= e * G' t /\ G' t <= e * G t) in Fit.
   assert (Tot : forall t q, (length t < N)%nat -> In q qs ->
     sum (fun a => G (t ++ [(q, a)])) answers == G t /\ sum (fun a => G' (t ++ [(q, a)])) answers == G' t).
-  { intros t q L I. apply walk_total; assumption. }
+  { intros t q L I. now apply walk_total. }
   assert (G0 : G [] = 1 - d /\ G' [] = 1 - d) by (unfold G, G'; rewrite walk_nil; now split). destruct G0 as [G0 G0'].
-  pose (i := / (e - 1)). pose (same t := if Qle_bool e 1 then G t else (e * G t - G' t) * i).
-  pose (other t := if Qle_bool e 1 then G t else (e * G' t - G t) * i).
-  assert (Cases : (e == 1 /\ Qle_bool e 1 = true) \/ (Qle_bool e 1 = false /\ 0 < i /\ (e - 1) * i == 1)).
-  { destruct (Qle_bool e 1) eqn:E; [left; apply Qle_bool_iff in E; split; [lra|reflexivity]|right].
-    destruct (above_1 e E). tauto. }
-  assert (SG : good same /\ good other /\ same [] == 1 - d /\ other [] == 1 - d /\ forall t, (e + 1) * G t
-    == e * same t + other t /\ (e + 1) * G' t == same t + e * other t).
-  { unfold good, same, other. rewrite G0, G0'. destruct Cases as [[E ->]|[-> [I0 I]]].
-    - repeat split; try reflexivity; try apply Fit; try (intros; now apply Tot); destruct (Fit t) as [_ [_ [C C']]];
-        rewrite E, Qmult_1_l in *; lra.
-    - assert (J : (e * (1 - d) - (1 - d)) * i == 1 - d) by (transitivity ((e - 1) * i * (1 - d)); [ring|rewrite I;
-        ring]).
-      repeat split; try exact J.
-      + intros t. destruct (Fit t) as [_ [_ [C C']]]. apply Qmult_le_0_compat; lra.
-      + intros t q L Iq. destruct (Tot t q L Iq) as [T T']. rewrite <- T, <- T'.
-        rewrite (sum_ext _ (fun a => e * i * G (t ++ [(q, a)]) + - i * G' (t ++ [(q, a)]))) by (intros; ring).
-        rewrite sum_plus, !sum_scale. ring.
-      + intros t. destruct (Fit t) as [_ [_ [C C']]]. apply Qmult_le_0_compat; lra.
-      + intros t q L Iq. destruct (Tot t q L Iq) as [T T']. rewrite <- T, <- T'.
-        rewrite (sum_ext _ (fun a => e * i * G' (t ++ [(q, a)]) + - i * G (t ++ [(q, a)]))) by (intros; ring).
-        rewrite sum_plus, !sum_scale. ring.
-      + transitivity ((e - 1) * i * ((e + 1) * G t)); [rewrite I; ring|ring].
-      + transitivity ((e - 1) * i * ((e + 1) * G' t)); [rewrite I; ring|ring]. }
-  destruct SG as [SG [OG [S0 [O0 Eq]]]].
+  destruct (cone_parts G G') as [same [other [SG [OG [S0 [O0 Eq]]]]]]; try assumption.
+  { intros t. split; apply Fit. }
   exists (fun t => pr m t - G t), (fun t => pr m' t - G' t), (fun c => if Bool.eqb b c then same else other).
-  assert (Diff : forall M H, (forall t, H t <= pr M t) -> (forall t q, (length t < N)%nat -> In q qs ->
-    sum (fun a => H (t ++ [(q, a)])) answers == H t) -> good (fun t => pr M t - H t)).
-  { intros M H HP HT. split; [intros t; specialize (HP t); lra|]. intros t q L I.
-    rewrite (sum_ext _ (fun a => pr M (t ++ [(q, a)]) + - (1) * H (t ++ [(q, a)]))) by (intros; ring).
-    rewrite sum_plus, sum_scale, HT, (pr_total) by assumption. ring. }
-  split; [apply Diff; [intros t; apply Fit|intros; now apply Tot]|].
-  split; [apply Diff; [intros t; apply Fit|intros; now apply Tot]|].
+  split; [apply rest_good; [intros t; apply Fit|intros; now apply Tot]|].
+  split; [apply rest_good; [intros t; apply Fit|intros; now apply Tot]|].
   split; [intros c; destruct Bool.eqb; assumption|]. split; [rewrite G0; change (1 - (1 - d) == d); ring|].
-  split; [intros c; destruct Bool.eqb; assumption|].
-  assert (Ne : ~ e + 1 == 0) by lra.
-  split; intros t; destruct (Eq t) as [E E']; unfold odds; destruct b; cbn [Bool.eqb negb].
-  - setoid_replace (e / (e + 1) * same t + 1 / (e + 1) * other t) with ((e * same t + other t) / (e + 1)) by (field;
-      assumption). rewrite <- E. field; assumption.
-  - setoid_replace (1 / (e + 1) * other t + e / (e + 1) * same t) with ((e * same t + other t) / (e + 1)) by (field;
-      assumption). rewrite <- E. field; assumption.
-  - setoid_replace (1 / (e + 1) * same t + e / (e + 1) * other t) with ((same t + e * other t) / (e + 1)) by (field;
-      assumption). rewrite <- E'. field; assumption.
-  - setoid_replace (e / (e + 1) * other t + 1 / (e + 1) * same t) with ((same t + e * other t) / (e + 1)) by (field;
-      assumption). rewrite <- E'. field; assumption.
+  split; [intros c; destruct Bool.eqb; assumption|]. split; intros t; destruct (Eq t) as [E E'].
+  - assert (H := odds_mix (G t) (same t) (other t) b true E). cbn [negb] in H. destruct b; cbn [Bool.eqb] in *; lra.
+  - assert (F : (e + 1) * G' t == e * other t + same t) by lra.
+    assert (H := odds_mix (G' t) (other t) (same t) (negb b) true F). cbn [negb] in H.
+    destruct b; cbn [Bool.eqb negb] in *; lra.
 Qed.
 End Pair.
 
@@ -454,99 +469,138 @@ Proof.
   - apply (Only invalid). intros a'. unfold Filter.log. now rewrite De.
 Qed.
 
-Lemma simulated_delta rule b : (forall l n, admit l n = true -> rule (l ++ [n]) = true) -> forall A T ls acc x y,
-  length ls = length acc -> Forall good ls -> ahead A acc -> 0 <= x -> 0 <= y ->
+(* The future splits where a child's law splits: into the law X, and randomised response followed by U. *)
+Lemma future_pieces b n X (U : bool -> transcript -> Q) ls acc A T :
+  nth_error (map fst acc) (length ls) = Some n ->
+  (forall h, pr (mech n b) h == X h + (odds (loss n) b true * U true h + odds (loss n) b false * U false h)) ->
+  future (mass b ls) acc A T == future (mass b (ls ++ [X])) acc A T +
+    (odds (loss n) b true * future (mass b (ls ++ [U true])) acc A T
+      + odds (loss n) b false * future (mass b (ls ++ [U false])) acc A T).
+Proof.
+  intros Nth H. rewrite (future_ext decode yes no invalid admit _ _ n (length ls) acc A T Nth
+    (fun acc' => mass_split b n X (U true) (U false) _ _ H ls acc')).
+  rewrite (future_linear decode yes no invalid admit (mass b (ls ++ [X]))
+    (fun acc => odds (loss n) b true * mass b (ls ++ [U true]) acc
+      + odds (loss n) b false * mass b (ls ++ [U false]) acc) 1 1).
+  rewrite (future_linear decode yes no invalid admit (mass b (ls ++ [U true])) (mass b (ls ++ [U false]))). ring.
+Qed.
+
+Section Steps.
+Context (rule : list Name -> bool) (admit_rule : forall l n, admit l n = true -> rule (l ++ [n]) = true) (b : bool).
+
+(* Some trial gains at least as much as the adversary A: its success counts x for the secret b, and costs y for the
+   other. *)
+Definition gains (A : adversary) (T : transcript -> bool) (ls : list (transcript ->
+  Q)) (acc : ledger) (x y : Q) : Prop :=
   exists g, respects rule (map fst acc) g /\
     x * future (mass b ls) acc A T - y * future (mass (negb b) ls) acc A T
       <= mass b ls acc * (x * succeeds loss delta b g - y * succeeds loss delta (negb b) g).
+
+(* Where the induction is: as many laws as children, all of them good, and the adversary within the horizon. *)
+Definition fine (A : adversary) (ls : list (transcript -> Q)) (acc : ledger) : Prop :=
+  length ls = length acc /\ Forall good ls /\ ahead A acc.
+
+(* The claim for everything that can follow a question. *)
+Definition gains_after (k : Ans -> adversary) : Prop :=
+  forall a T ls acc x y, fine (k a) ls acc -> 0 <= x -> 0 <= y -> gains (k a) T ls acc x y.
+
+Lemma gains_stop T ls acc x y : fine Stop ls acc -> gains Stop T ls acc x y.
 Proof.
-  intros Hadmit. induction A as [|q k IH]; intros T ls acc x y L F Ah Hx Hy.
-  - exists (Done (T [])). split; [exact I|]. unfold Reduction.future. cbn [Machine.views List.filter].
-    destruct (T []); cbn [sum Filter.account or_0 succeeds]; rewrite ?(mass_blind (negb b) b acc ls) by lia; lra.
-  - assert (Only : forall a, (forall a', log acc (q, a') = when a' a acc) -> exists g, respects rule (map fst acc) g /\
-      x * future (mass b ls) acc (Ask q k) T - y * future (mass (negb b) ls) acc (Ask q k) T
-        <= mass b ls acc * (x * succeeds loss delta b g - y * succeeds loss delta (negb b) g)).
-    { intros a H. destruct (IH a (fun t => T ((q,
-        a) :: t)) ls acc x y L F (ahead_same q k a acc Ah) Hx Hy) as [g [K G]]. exists g. split; [assumption|].
-      now rewrite !(future_only decode yes no invalid admit _ acc q k T a acc H). }
-    destruct (decode q) as [n|j q'|] eqn:De.
-    + destruct (admit (map fst acc) n) eqn:Ad; [|apply (Only no); intros a'; unfold Filter.log; now rewrite De, Ad].
-      set (acc1 := acc ++ [(n, [])]). assert (E : map fst acc1 = map fst acc ++ [n]) by (unfold acc1;
-        now rewrite map_app).
-      assert (H : forall a', log acc (q, a') = when a' yes acc1) by (intros a'; unfold Filter.log; now rewrite De, Ad).
-      assert (Nth : nth_error (map fst acc1) (length ls) = Some n).
-      { rewrite E, nth_error_app2 by (rewrite map_length; lia). rewrite map_length, L, PeanoNat.Nat.sub_diag.
-        reflexivity. }
-      assert (Ah1 : ahead (k yes) acc1) by now apply ahead_launch, (ahead_same q).
-      assert (Len : forall M : transcript -> Q, length (ls ++ [M]) = length acc1) by (intros M; unfold acc1;
-        rewrite !app_length, L; reflexivity).
-      assert (Fs : forall M, good M -> Forall good (ls ++ [M])) by (intros M G; apply Forall_app; split;
-        [assumption|constructor; auto]).
-      assert (C' := children n (negb b)). rewrite negb_involutive in C'.
-      destruct (pieces (loss n) (delta n) (loss_ok n) (delta_ok n) (mech n b) (mech n (negb b)) (children n b) C' b)
-        as [X [X' [U [GX [GX' [GU [X0 [U0 [Pb Pb']]]]]]]]].
-      set (w := mass b ls acc). set (T' := fun t => T ((q, yes) :: t)).
-      assert (G : forall c, exists g, respects rule (map fst acc ++ [n]) g /\
-        x * odds (loss n) b c * future (mass b (ls ++ [U c])) acc1 (k yes) T' - y * odds (loss n) (negb b) c * future
-          (mass (negb b) (ls ++ [U c])) acc1 (k yes) T'
-        <= w * (1 - delta n) * (x * odds (loss n) b c * succeeds loss delta b g - y * odds (loss n) (negb b) c *
-          succeeds loss delta (negb b) g)).
-      { intros c. destruct (odds_ok (loss n) b c (loss_ok n)) as [O _].
-        destruct (odds_ok (loss n) (negb b) c (loss_ok n)) as [O' _].
-        destruct (IH yes T' (ls ++ [U c]) acc1 (x * odds (loss n) b c) (y * odds (loss n) (negb b) c)) as [g [K G]];
-          try apply Qmult_le_0_compat; auto.
-        exists g. rewrite <- E. split; [assumption|]. unfold acc1 in G at 3.
-        rewrite (mass_launch b n (U c) acc ls L), U0 in G. exact G. }
-      destruct (G true) as [g [K G1]], (G false) as [g' [K' G2]].
-      exists (Try n (fun r => Done (Bool.eqb r b)) (fun r => if r then g else g')).
-      split; [split; [now apply Hadmit|intros [|]; split; try exact I; assumption]|].
-      assert (Fut : forall b' Y, (forall h, pr (mech n b') h
-        == Y h + (odds (loss n) b' true * U true h + odds (loss n) b' false * U false h)) ->
-        future (mass b' ls) acc1 (k yes) T' == future (mass b' (ls ++ [Y])) acc1 (k yes) T' +
-          (odds (loss n) b' true * future (mass b' (ls ++ [U true])) acc1 (k yes) T' + odds (loss n) b' false *
-            future (mass b' (ls ++ [U false])) acc1 (k yes) T')).
-      { intros b' Y HY. rewrite (future_ext decode yes no invalid admit _ _ n (length ls) acc1 (k yes) T' Nth (fun
-          acc' => mass_split b' n Y (U true) (U false) _ _ HY ls acc')).
-        rewrite (future_linear decode yes no invalid admit (mass b' (ls ++ [Y]))
-          (fun acc => odds (loss n) b' true * mass b' (ls ++ [U true]) acc + odds (loss n) b' false * mass b' (ls ++
-            [U false]) acc) 1 1).
-        rewrite (future_linear decode yes no invalid admit (mass b' (ls ++ [U true])) (mass b' (ls ++ [U false]))).
-        ring. }
-      assert (Told : future (mass b (ls ++ [X])) acc1 (k yes) T' <= w * delta n).
-      { eapply Qle_trans; [apply future_more; intros; apply mass_pos; auto|].
-        rewrite future_total; auto; [|rewrite Len; lia].
-        unfold acc1. rewrite (mass_launch b n X acc ls L), X0. fold w. lra. }
-      assert (Lost : 0 <= future (mass (negb b) (ls ++ [X'])) acc1 (k yes) T') by (apply future_pos; intros;
-        apply mass_pos; auto).
-      assert (Go : forall b', future (mass b' ls) acc (Ask q k) T == future (mass b' ls) acc1 (k yes) T').
-      { intros b'. exact (future_only decode yes no invalid admit (mass b' ls) acc q k T yes acc1 H). }
-      rewrite !Go.
-      rewrite (Fut b X Pb), (Fut (negb b) X' Pb'). cbn [succeeds]. rewrite eqb_reflx.
-      replace (Bool.eqb (negb b) b) with false by now destruct b.
-      assert (xT := Qmult_le_compat_r _ _ x Told Hx). assert (yL := Qmult_le_0_compat _ _ Hy Lost). lra.
-    + destruct (Nat.ltb_spec j (length acc)) as [Hj|Hj].
-      2: { apply (Only invalid). intros a'. unfold Filter.log. rewrite De.
-        destruct (extend j (q', a') acc) eqn:X; [|reflexivity].
-           exfalso. assert (j < length acc)%nat by (apply (extend_some (q', a')); eauto). lia. }
-      destruct (depth (Ask q k)) as [|d] eqn:Dp; [cbn in Dp; lia|]. assert (Sh := proj1 (proj2 Ah)). rewrite Dp in Sh.
-      pose (w a := or_0 (mass b ls) (extend j (q', a) acc)).
-      pose (Z b a := or_0 (fun acc => future (mass b ls) acc (k a) (fun t => T ((q, a) :: t))) (log acc (q, a))).
-      destruct (best_answer (Done false) (respects rule (map fst acc)) (fun g => x * succeeds loss delta b g - y *
-        succeeds loss delta (negb b) g) w (fun a => x * Z b a + (- y) * Z (negb b) a) answers)
-        as [g [K G]].
-      * exact I.
-      * intros a. unfold w. destruct extend; cbn; [now apply mass_pos|lra].
-      * intros a. unfold w, Z, Filter.log. rewrite De. assert (X := Hj). apply (extend_some (q', a)) in X.
-        destruct X as [acc1 X]. rewrite X. cbn [or_0].
-        destruct (IH a (fun t => T ((q, a) :: t)) ls acc1 x y) as [g [K G]]; try assumption.
-        { rewrite L, <- (map_length fst acc), <- (map_length fst acc1). now rewrite (extend_names _ _ _ _ X). }
-        { now apply (ahead_extend q k a (q', a) j acc). }
-        rewrite (extend_names _ _ _ _ X) in K. exists g. split; [assumption|]. lra.
-      * exists g. split; [assumption|]. rewrite sum_plus, !sum_scale in G. unfold Z, w in G.
-        rewrite <- !future_Ask in G.
-        rewrite (mass_ask b q' d acc (asked_in q k acc j q' Ah De) Sh ls j F Hj) in G. lra.
-    + apply (Only invalid). intros a'. unfold Filter.log. now rewrite De.
+  intros [L _]. exists (Done (T [])). split; [exact I|]. unfold Reduction.future. cbn [Machine.views List.filter].
+  destruct (T []); cbn [sum Filter.account or_0 succeeds]; rewrite ?(mass_blind (negb b) b acc ls) by lia; lra.
 Qed.
+
+(* Step 1: the answer is certain, and the account stays as it was. *)
+Lemma gains_same q k T ls acc x y a : gains_after k -> fine (Ask q k) ls acc -> 0 <= x -> 0 <= y ->
+  (forall a', log acc (q, a') = when a' a acc) -> gains (Ask q k) T ls acc x y.
+Proof.
+  intros IH [L [F Ah]] Hx Hy H.
+  destruct (IH a (fun t => T ((q, a) :: t)) ls acc x y (conj L (conj F (ahead_same q k a acc Ah))) Hx Hy) as [g [K G]].
+  exists g. split; [assumption|]. now rewrite !(future_only decode yes no invalid admit _ acc q k T a acc H).
+Qed.
+
+(* Step 2: a launch is admitted. The trial launches a response; it goes on as after U. *)
+Lemma gains_launch n q k T ls acc x y : gains_after k -> fine (Ask q k) ls acc -> 0 <= x -> 0 <= y ->
+  decode q = Launch n -> admit (map fst acc) n = true -> gains (Ask q k) T ls acc x y.
+Proof.
+  intros IH [L [F Ah]] Hx Hy De Ad. set (acc1 := acc ++ [(n, [])]).
+  assert (E : map fst acc1 = map fst acc ++ [n]) by (unfold acc1; now rewrite map_app).
+  assert (H : forall a', log acc (q, a') = when a' yes acc1) by (intros a'; unfold Filter.log; now rewrite De, Ad).
+  assert (Nth : nth_error (map fst acc1) (length ls) = Some n).
+  { rewrite E, nth_error_app2 by (rewrite map_length; lia). now rewrite map_length, L, PeanoNat.Nat.sub_diag. }
+  assert (Fine : forall M, good M -> fine (k yes) (ls ++ [M]) acc1).
+  { intros M G. split; [unfold acc1; now rewrite !app_length, L|]. split; [apply Forall_app; auto|].
+    now apply ahead_launch, (ahead_same q). }
+  assert (C := children n (negb b)). rewrite negb_involutive in C.
+  destruct (pieces (loss n) (delta n) (loss_ok n) (delta_ok n) (mech n b) (mech n (negb b)) (children n b) C b)
+    as [X [X' [U [GX [GX' [GU [X0 [U0 [Pb Pb']]]]]]]]].
+  set (w := mass b ls acc). set (T' := fun t => T ((q, yes) :: t)).
+  assert (G : forall c, exists g, respects rule (map fst acc ++ [n]) g /\
+    x * odds (loss n) b c * future (mass b (ls ++ [U c])) acc1 (k yes) T'
+      - y * odds (loss n) (negb b) c * future (mass (negb b) (ls ++ [U c])) acc1 (k yes) T'
+    <= w * (1 - delta n) * (x * odds (loss n) b c * succeeds loss delta b g
+      - y * odds (loss n) (negb b) c * succeeds loss delta (negb b) g)).
+  { intros c. destruct (odds_ok (loss n) b c (loss_ok n)), (odds_ok (loss n) (negb b) c (loss_ok n)).
+    destruct (IH yes T' (ls ++ [U c]) acc1 (x * odds (loss n) b c) (y * odds (loss n) (negb b) c)) as [g [K G]];
+      try apply Qmult_le_0_compat; auto.
+    exists g. rewrite <- E. split; [assumption|]. unfold acc1 in G at 3.
+    rewrite (mass_launch b n (U c) acc ls L), U0 in G. exact G. }
+  destruct (G true) as [g [K G1]], (G false) as [g' [K' G2]].
+  exists (Try n (fun r => Done (Bool.eqb r b)) (fun r => if r then g else g')).
+  split; [split; [now apply admit_rule|intros [|]; split; try exact I; assumption]|].
+  assert (Told : future (mass b (ls ++ [X])) acc1 (k yes) T' <= w * delta n).
+  { destruct (Fine X GX) as [L1 [F1 A1]]. eapply Qle_trans; [apply future_more; intros; now apply mass_pos|].
+    rewrite future_total by (assumption || lia). unfold acc1. rewrite (mass_launch b n X acc ls L), X0. fold w. lra. }
+  assert (Lost : 0 <= future (mass (negb b) (ls ++ [X'])) acc1 (k yes) T').
+  { apply future_pos. intros. apply mass_pos, (Fine X' GX'). }
+  assert (Go : forall b', future (mass b' ls) acc (Ask q k) T == future (mass b' ls) acc1 (k yes) T').
+  { intros b'. exact (future_only decode yes no invalid admit (mass b' ls) acc q k T yes acc1 H). }
+  rewrite !Go.
+  rewrite (future_pieces b n X U ls acc1 (k yes) T' Nth Pb), (future_pieces (negb b) n X' U ls acc1 (k yes) T' Nth Pb').
+  fold w. cbn [succeeds]. rewrite eqb_reflx. replace (Bool.eqb (negb b) b) with false by now destruct b.
+  assert (xT := Qmult_le_compat_r _ _ x Told Hx). assert (yL := Qmult_le_0_compat _ _ Hy Lost). lra.
+Qed.
+
+(* Step 3: a child is asked. The trial goes on as after the answer that is best for it. *)
+Lemma gains_ask j q' q k T ls acc x y : gains_after k -> fine (Ask q k) ls acc -> 0 <= x -> 0 <= y ->
+  decode q = To j q' -> (j < length acc)%nat -> gains (Ask q k) T ls acc x y.
+Proof.
+  intros IH [L [F Ah]] Hx Hy De Hj.
+  destruct (depth (Ask q k)) as [|d] eqn:Dp; [cbn in Dp; lia|]. assert (Sh := proj1 (proj2 Ah)). rewrite Dp in Sh.
+  pose (w a := or_0 (mass b ls) (extend j (q', a) acc)).
+  pose (Z b a := or_0 (fun acc => future (mass b ls) acc (k a) (fun t => T ((q, a) :: t))) (log acc (q, a))).
+  destruct (best_answer (Done false) (respects rule (map fst acc))
+    (fun g => x * succeeds loss delta b g - y * succeeds loss delta (negb b) g) w
+    (fun a => x * Z b a + (- y) * Z (negb b) a) answers) as [g [K G]].
+  - exact I.
+  - intros a. unfold w. destruct extend; cbn; [now apply mass_pos|lra].
+  - intros a. unfold w, Z, Filter.log. rewrite De. assert (X := Hj). apply (extend_some (q', a)) in X.
+    destruct X as [acc1 X]. rewrite X. cbn [or_0]. assert (E := extend_names _ _ _ _ X).
+    destruct (IH a (fun t => T ((q, a) :: t)) ls acc1 x y) as [g [K G]]; try assumption.
+    { split; [now rewrite L, <- (map_length fst acc), <- (map_length fst acc1), E|]. split; [assumption|].
+      now apply (ahead_extend q k a (q', a) j acc). }
+    rewrite E in K. exists g. split; [assumption|]. lra.
+  - exists g. split; [assumption|]. rewrite sum_plus, !sum_scale in G. unfold Z, w in G.
+    rewrite <- !future_Ask in G.
+    rewrite (mass_ask b q' d acc (asked_in q k acc j q' Ah De) Sh ls j F Hj) in G. lra.
+Qed.
+
+(* An adversary that faces the machines gains no more than some trial with responses that keeps the rule. *)
+Lemma simulated_delta A : forall T ls acc x y, fine A ls acc -> 0 <= x -> 0 <= y -> gains A T ls acc x y.
+Proof.
+  induction A as [|q k IH]; intros T ls acc x y Fi Hx Hy; [now apply gains_stop|].
+  assert (Same : forall a, (forall a', log acc (q, a') = when a' a acc) -> gains (Ask q k) T ls acc x y).
+  { intros a. now apply gains_same. }
+  destruct (decode q) as [n|j q'|] eqn:De.
+  - destruct (admit (map fst acc) n) eqn:Ad; [now apply (gains_launch n)|].
+    apply (Same no). intros a'. unfold Filter.log. now rewrite De, Ad.
+  - destruct (Nat.ltb_spec j (length acc)) as [Hj|Hj]; [now apply (gains_ask j q')|].
+    apply (Same invalid). intros a'. unfold Filter.log. rewrite De.
+    destruct (extend j (q', a') acc) eqn:X; [|reflexivity].
+    exfalso. assert (j < length acc)%nat by (apply (extend_some (q', a')); eauto). lia.
+  - apply (Same invalid). intros a'. unfold Filter.log. now rewrite De.
+Qed.
+End Steps.
 End Simulation.
 End Horizon.
 
@@ -559,9 +613,9 @@ Theorem reduction_delta {Name : Type} (mech : Name -> bool ->
   trials loss delta rule E D -> valid mech decode yes no invalid rule E D.
 Proof.
   intros HL HD HM HE V admit Hadmit b A T.
-  destruct (simulated_delta (asked decode A) (depth A) mech decode yes no invalid admit loss delta HL HD HM rule b
-    Hadmit A T [] [] 1 E)
-    as [g [K G]]; try lra; try reflexivity; [constructor|split; [apply incl_refl|]; split; [intros x []|apply le_n]|].
+  destruct (simulated_delta (asked decode A) (depth A) mech decode yes no invalid admit loss delta HL HD HM rule
+    Hadmit b A T [] [] 1 E) as [g [K G]]; try lra.
+  { split; [reflexivity|]. split; [constructor|]. split; [apply incl_refl|]. split; [intros x []|apply le_n]. }
   specialize (V g K b). cbn [mass] in G.
   assert (S : forall b, seen (filter_machine mech admit decode yes no invalid b) A T
     == future decode yes no invalid admit (mass mech b []) [] A T).

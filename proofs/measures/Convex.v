@@ -1,6 +1,6 @@
-(* Interactive post-processing for every measure that is convex: a functional of the two laws, phi(P(t), P'(t)) summed
-   over
-   the views t, that scales and that mixing does not make worse. For example Renyi, of every integer order. *)
+(* Interactive post-processing for every convex measure: a functional of the two laws, phi(P(t), P'(t)) summed over
+   the views t, that scales, and that mixing does not make worse. For example Renyi divergence of every integer order.
+   *)
 From Odometry Require Export PostProcessing RenyiFilter.
 From Coq Require Import Lia Setoid Morphisms.
 
@@ -166,7 +166,7 @@ Proof.
   exact (from_ok t IH (act P s l) (act_fair P s l) r h).
 Qed.
 
-(* Whoever asks P: somebody who asks M does at least as much harm. *)
+(* For every adversary against "M behind P" there is one against M that does at least as much harm. *)
 Notation harm s A h := (sum (fun t => phi (rest m s t h) (rest m' s t h)) (views A)).
 Notation harm_from p k h := (sum (fun r => sum (fun t => phi (from m p r t h) (from m' p r t h)) (views (k r)))
   replies).

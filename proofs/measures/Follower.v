@@ -1,5 +1,5 @@
-(* Response.v with a person in the middle: every pair of pure machines is, in law, somebody (with memory and coins, who
-   never sees the secret) behind whom there is a machine that gives one randomised response. *)
+(* Response.v with a person in the middle: every pair of pure machines has the law of a person in the middle, with
+   memory and coins, who never sees the secret, in front of a machine that gives one randomised response. *)
 From Odometry Require Export Reduction PostProcessing.
 From Coq Require Import Lia Setoid.
 

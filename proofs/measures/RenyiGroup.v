@@ -1,5 +1,5 @@
-(* Group privacy for Renyi of integer orders (Mironov, Proposition 2, by the weak triangle inequality): twice as far
-   away, at half the order. In squares, because roots are irrational: R(order a)^2 >= r(order 2a) * r(order 2a - 1). *)
+(* Group privacy for Renyi of integer orders ([Mir17], by the weak triangle inequality): twice as far away, at half
+   the order. In squares, because roots are irrational: R(order a)^2 is at least r(order 2a) * r(order 2a - 1). *)
 From Odometry Require Export RenyiFilter.
 From Coq Require Import Lia Setoid.
 

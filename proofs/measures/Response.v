@@ -1,5 +1,5 @@
-(* Every pure machine is randomised response, followed by a machine that never sees the secret (Kairouz, Oh and
-   Viswanath; interactive: [VW21], Theorem 1.10; [HSV25], Lemma 4.7 without delta). *)
+(* Every pure pair of machines is randomised response, followed by a machine that never sees the secret ([KOV15]; for
+   interactive machines [VW21] Thm 1.10; [HSV25] Lemma 4.7 without delta). *)
 From Odometry Require Export PostProcessing.
 From Coq Require Import Lia Setoid Morphisms.
 
@@ -195,7 +195,7 @@ Proof.
 Qed.
 End Toss.
 
-(* Whoever asks, with whatever coins, sees the laws only. *)
+(* A player, with its coins, sees the laws only. *)
 Lemma then_play_law (m m1 m2 : machine) x y : (forall t, pr m t == x * pr m1 t + y * pr m2 t) -> forall P h,
   then_play m h P == x * then_play m1 h P + y * then_play m2 h P.
 Proof.

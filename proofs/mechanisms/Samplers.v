@@ -1,6 +1,6 @@
-(* Exact noise from rational coins: the two-sided geometric (discrete Laplace), clamped to 0..n, by a walk that stops
-   at the
-   ends; no floating point, at most n + 1 coins. Randomised response with a rational bias is Reduction.responder. *)
+(* Exact noise from rational coins: discrete Laplace noise, clamped to 0, ..., n, by a walk that stops at the ends; no
+   floating point, at most n + 1 coins. (Randomised response with a rational bias is the machine "responder" in
+   filters/Reduction.v.) *)
 From Odometry Require Export PureFilter RenyiFilter.
 From Coq Require Import Lia Setoid.
 

@@ -22,7 +22,8 @@ Proof. repeat constructor; cbn; intuition discriminate. Qed.
 Canonical bits := Alphabet bool bool_dec [true; false] bits_all bits_once.
 
 (* A machine: a type of states, the first state, and for each state and query finitely many outcomes, each with its
-   probability, its answer and the next state. Probabilities are non-negative and add up to 1. Queries are any type. *)
+   probability, its answer and the next state. Probabilities are non-negative and add up to 1. Queries are any type.
+   *)
 Record machine (Qry Ans : Type) := Machine {
   state : Type;
   start : state;

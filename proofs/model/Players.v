@@ -1,5 +1,5 @@
-(* Randomised adversaries. They may toss any finite coins, at any time, and their view contains the coins. It changes
-   nothing: the best coins are fixed ones ([HSV25], Lemma 11.1). Coins have rational weights. *)
+(* Randomised adversaries. They may toss finite coins at any time, and their view contains the coins. This changes
+   nothing: the best coins are fixed ones ([HSV25] Lemma 11.1). Coins have rational weights. *)
 From Odometry Require Export Machine.
 From Coq Require Import Lia Setoid.
 

@@ -1,6 +1,6 @@
-(* Interactive post-processing ([HSV25], Definitions 2.14, 2.15, Lemma 2.16; [HST+23], Theorem 2.17): a person in the
-   middle. The analyst asks P; P may ask M, toss coins and remember; then it answers. Per question, what P does is a
-   finite tree: so it asks M boundedly often before it answers, but how often may depend on everything it has seen. *)
+(* Interactive post-processing ([HSV25] Lemma 2.16; [HST+23] Thm 2.17): a person in the middle. The analyst asks P; P
+   may ask M, toss coins and remember; then it answers. For each question its plan is a finite tree: it asks M
+   finitely often before it answers, and how often may depend on everything it has seen. *)
 From Odometry Require Export Players.
 From Coq Require Import Lia Setoid.
 

@@ -1,5 +1,6 @@
-(* The definitions that the theorems are about, on finite tables: filters, trees of accounts, continual mechanisms and the
-   verified auditor. Extract.v makes a program of them, which prints the cases that the tests of the crates replay. *)
+(* The definitions that the theorems are about, on finite tables: filters, trees of accounts, continual mechanisms and
+   the verified auditor. Extract.v makes a program of them, which prints the cases that the tests of the crates
+   replay. *)
 From Odometry Require Import ApproximateFilter Stability Tree Continual Auditor.
 
 (* What is answered: a bit, or "admitted", "refused", "there is no such machine or name". *)
@@ -80,11 +81,12 @@ Definition filter_pure (tables : nat -> table) (loss : nat -> Q) (E : Q) : bool 
   filter_machine (fun n => table_machine (tables n)) (by_rule (within loss E)) decode Yes No Invalid.
 
 (* The filter over tables with the improved basic rule. *)
-Definition filter_improved (tables : nat -> table) (loss delta : nat -> Q) (E D : Q) : bool -> machine request replies :=
+Definition filter_improved (tables : nat -> table) (loss delta : nat -> Q) (E D : Q) : bool ->
+  machine request replies :=
   filter_machine (fun n => table_machine (tables n)) (by_rule (improved loss delta E D)) decode Yes No Invalid.
 
-(* A tree of accounts, each with its cap. A launch goes through a stable transformation: "times" is its factor, "sees" the
-   data that its mechanism sees. *)
+(* A tree of accounts, each with its cap. A launch goes through a stable transformation: "times" is its factor, "sees"
+   the data that its mechanism sees. *)
 Definition tree_of (tables : nat -> table) (sees : nat -> bool -> bool) (loss : nat -> Q) (times : nat -> nat)
   (path : nat -> list nat) (cap : nat -> Q) : bool -> machine request replies :=
   filter_machine (fun n b => table_machine (tables n) (sees n b))
@@ -97,7 +99,7 @@ Definition stream (t : table) : machine request replies := table_machine t true.
 Definition differs (w : request * request) : bool :=
   match w with (Question x, Question y) => negb (Bool.eqb x y) | _ => false end.
 
-(* Neighbouring streams: at most so many messages, and at most one pair differs. *)
+(* Neighbouring streams: at most "most" messages, and at most one pair differs. *)
 Definition event_level (most : nat) (h : list (request * request)) : bool :=
   Nat.leb (length h) most && Nat.leb (length (List.filter differs h)) 1.
 

@@ -1,9 +1,8 @@
 (* Static parallel composition. The data are split into parts, in advance; a changed record reaches one part. Children
-   are launched on one part each, and charged to that part's account only. They are interactive, and interleaved across
-   parts, adaptively. The whole is as private as the worst part. (A part is an account of Tree.v: with a path of one.)
-   If a change reaches several parts (a record moves), their bounds compose: parallel_several; or it is a chain of
-   changes:
-   Stability.distance_pure, distance_approx. *)
+   are launched on one part each, and charged to that part's account only. They are interactive, and interleaved
+   across parts. The whole is as private as the worst part. (A part is an account of Tree.v, with a path of one.) If a
+   change reaches several parts (a record moves), their bounds compose: parallel_several; or it is a chain of changes:
+   distance_pure, distance_approx in Stability.v. *)
 From Odometry Require Export Tree Stability.
 From Coq Require Import Lia Setoid.
 
@@ -70,9 +69,9 @@ Proof.
   intros t. rewrite <- (session_pair (fun n x => on_part n x)), <- (session_pair (fun n x => on_part n x)). apply F.
 Qed.
 
-(* A change that reaches several parts: n changed records reach at most n, a record that moves reaches two. The parts it
-   reaches compose; which they are need not be known. (Better than a chain of changes: the deltas are not multiplied.)
-   *)
+(* A change that reaches several parts: n changed records reach at most n, a record that moves reaches two. The parts
+   it reaches compose; which they are need not be known. (Better than a chain of changes: the deltas are not
+   multiplied.) *)
 Section Several.
 Context (loss delta : Name -> Q) (E D : Part -> Q).
 Context (loss_ok : forall n, 1 <= loss n) (delta_ok : forall n, 0 <= delta n < 1) (E_ok : forall p, 1
@@ -160,10 +159,9 @@ Qed.
 End Several.
 End Parallel.
 
-(* Pairs of data sets that the adversary chooses at each launch ([HSV25], Corollary 5.15 = Theorem 1.3, with the
-   improved
-   basic bound): a mechanism that is launched on the same data set twice costs nothing, in e and in delta. So any number
-   of them may be launched; only those launched on two different data sets are charged. Which ones is adaptive. *)
+(* Pairs of data sets that the adversary chooses at each launch ([HSV25] Cor 5.15 = Thm 1.3, with the improved basic
+   bound): a mechanism that is launched on the same data set twice costs nothing, in e and in delta. So any number of
+   them may be launched; only those launched on two different data sets are charged. Which ones is adaptive. *)
 Section Chosen.
 Context {Qry : Type} {Ans : alphabet}.
 Context {Data Kind : Type} (eqD : forall x y : Data, {x = y} + {x <> y}) (near : Data -> Data -> Prop).

@@ -228,7 +228,7 @@ Qed.
 End Session.
 
 (* Launches through stable transformations, onto data of any type, each with its own neighbours. (A name may carry its
-   transformation; it cannot carry the machine, because a filter is a machine: Russell.) *)
+   transformation; it cannot carry the machine itself, because a filter is a machine again.) *)
 Section Launches.
 Context {Qry : Type} {Ans : alphabet}.
 Context {Data : Type} (near : Data -> Data -> Prop).

@@ -1,6 +1,6 @@
-(* Sub-accounts for every valid rule: if a rule is valid (for responses, so for all machines: Deltas.v), an account that
-   keeps it over its own launches keeps its bound, for every pair of data sets that the others' launches do not tell
-   apart. *)
+(* Sub-accounts for every valid rule: if a rule is valid for responses with deltas (and so for all machines, by
+   filters/ReductionApproximate.v), an account that keeps it over its own launches keeps its bound, for every pair of
+   data sets that the other accounts' launches do not tell apart. *)
 From Odometry Require Export OptimalApproximate Tree Sparse.
 From Coq Require Import Lia Setoid.
 
@@ -77,7 +77,7 @@ Qed.
 End Machines.
 End Accounts.
 
-(* Theorem 5.14 of [HSV25] with the optimal bound, where a name says at creation whether its mechanism may get differing
+(* Thm 5.14 of [HSV25] with the optimal bound, where a name says at creation whether its mechanism may get differing
    pairs: any number that may not, and those that may have their parameters from a fixed list. *)
 Section Declared.
 Context {Qry : Type} {Ans : alphabet}.

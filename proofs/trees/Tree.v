@@ -1,17 +1,17 @@
-(* A tree of accounts. Every launch is charged to the accounts on a path, from a leaf to the root; each account has its
-   own rule, over the launches that are charged to it, in its own currency; a launch is admitted if all of them admit
-   it.
-   The path is read off the name, and the rule off the account: so teams and sub-teams come in any number and any order,
-   are opened adaptively, and an account may carry its cap in its own name.
+(* A tree of accounts. Every launch is charged to the accounts on a path, from a leaf to the root. Each account has
+   its own rule, over the launches that are charged to it; a launch is admitted if all accounts on its path admit it.
+   The path is a function of the name, and the rule of the account: so teams and sub-teams come in any number and any
+   order, and an account may carry its cap in its own name.
 
-   Derived. account_private: if an account's rule, applied to its own launches, is valid for a pair of data sets, then
-   everything that everyone sees is within that account's bound, for that pair. Hence root: the root's bound, for every
-   pair. sub_account: a sub-account's bound, for every pair whose difference only reaches launches charged to it
-   (a team's own data), whatever all others do, at the same time, adaptively. alone: a team's bound, for every pair, for
-   what the team itself launches, when all launches of others are earlier ones and unasked ever after.
-   Not derived. That a team's answers alone, as a marginal, are within its cap while others use the same data and the
-   team's adversary sees their answers: that is false, the root's bound is the one that holds. Accounts that are
-   reserved or released (a cap is not charged to the parent here: only launches are). Rules that read answers. *)
+   Proved. account_private: if an account's rule, applied to its own launches, is valid for a pair of data sets,
+   everything that is seen of the whole tree is within that account's bound, for that pair. Hence root_private: the
+   root's bound, for every pair. sub_account: a sub-account's bound, for every pair whose difference reaches only
+   launches charged to it (a team's own data), whatever all others do. team_alone: a team's bound, for every pair, for
+   its own launches, when all launches of others are earlier and never asked again.
+
+   Not proved, because it is false: that a team's answers alone are within its cap while others use the same data and
+   the team's adversary sees their answers. The root's bound holds then. Also not covered: accounts that are reserved
+   or released (only launches are charged here), and rules that read answers. *)
 From Odometry Require Export ApproximateFilter Advanced.
 From Coq Require Import Lia Setoid.
 
