@@ -268,8 +268,8 @@ Proof. unfold names, of_filter, of_acc. rewrite !map_map. apply map_ext. reflexi
 
 Lemma ask_same b w G G2 : forall l j acc', deliver j w (of_acc l) = Some acc' ->
   (forall a l', of_acc l' = acc' -> G (a, of_ecc l') == G2 (a, of_filter b l')) ->
-  sum (fun o => fst o * G (snd o)) (ask (fun n _ => cm n) invalid true j (side b w) (of_ecc l)) ==
-  sum (fun o => fst o * G2 (snd o)) (ask mechs invalid b j w (of_filter b l)).
+  sum (fun o => fst o * G (snd o)) (ask (fun n _ => cm n) invalid true j (side b w) (of_ecc l))
+  == sum (fun o => fst o * G2 (snd o)) (ask mechs invalid b j w (of_filter b l)).
 Proof.
   intros l; revert G G2; induction l as [|[n [h s]] l IH]; intros G G2 [|j] acc' D H; cbn in D; try discriminate.
   - destruct (f n (h ++ [w])) eqn:E; [|discriminate]. injection D as <-.
@@ -351,11 +351,10 @@ Proof.
 Qed.
 
 (* Advanced composition as a filter for continual mechanisms with pure losses. *)
-Theorem concurrent_advanced {Name : Type} (eqName : forall a b : Name, {a = b} + {a <> b}) cm f k (loss : Name ->
-  Q) decode yes no invalid R e :
-  (forall n, pure_dp (loss n) (wrapped false (f n) (cm n))) -> 1 <= R -> 0 < e ->
-  continual_private (suitable eqName f decode (by_rule (within (fun n => rate k (loss n)) R))) e (R * pow (/ e) (S
-    k)) (ext_con_comp cm decode yes no invalid).
+Theorem concurrent_advanced {Name : Type} (eqName : forall a b : Name, {a = b} + {a <> b}) cm f k (loss : Name -> Q)
+  decode yes no invalid R e : (forall n, pure_dp (loss n) (wrapped false (f n) (cm n))) -> 1 <= R -> 0 < e ->
+  continual_private (suitable eqName f decode (by_rule (within (fun n => rate k (loss n)) R))) e
+  (R * pow (/ e) (S k)) (ext_con_comp cm decode yes no invalid).
 Proof.
   intros H HR He. apply concurrent_filter with (rule := within (fun n => rate k (loss n)) R); [|auto].
   apply advanced_valid; try assumption. intros n. now apply refusing_pure.
@@ -371,8 +370,8 @@ Context (decode : Qry -> command Name Qry) (yes no invalid : Ans).
 (* The (epsilon, delta) filter for continual mechanisms: the improved basic rule, mechanisms and parameters chosen
    adaptively. *)
 Theorem concurrent_improved E D : 1 <= E -> 0 <= D ->
-  continual_private (suitable eqName f decode (by_rule (improved loss delta E D))) E D (ext_con_comp cm decode yes no
-    invalid).
+  continual_private (suitable eqName f decode (by_rule (improved loss delta E D))) E D
+  (ext_con_comp cm decode yes no invalid).
 Proof.
   intros HE HD. apply concurrent_filter with (rule := improved loss delta E D); [|auto].
   apply improved_valid; try assumption. intros n. apply refusing, claims.

@@ -73,8 +73,8 @@ Proof.
 Qed.
 
 Lemma first_message b x y k : legal static [(inl x, inl y)] (k ack) ->
-  play as_cm (through (identifier b) (Say (inl x, inl y) k) tt) None ==
-  play (M (if b then y else x)) (strip (k ack)) (start (M (if b then y else x))).
+  play as_cm (through (identifier b) (Say (inl x, inl y) k) tt) None
+  == play (M (if b then y else x)) (strip (k ack)) (start (M (if b then y else x))).
 Proof.
   intros L. rewrite <- (strip_play b _ (k ack) (inl x, inl y) [] L). destruct b; cbn; ring.
 Qed.

@@ -56,9 +56,9 @@ Proof.
 Qed.
 
 (* The filter with launches through these transformations is (8, 37/100)-private. *)
-Theorem launches_private : private next_to (approx 8 (37#100)) (session (launched (fun _ => nat) (fun _ => grow) via)
-  decode (Some true) None None (by_rule (improved (cost_e (fun _ => 2) times) (cost_d (fun _ => 2) (fun _ => 1#10)
-    times) 8 (37#100)))).
+Theorem launches_private : private next_to (approx 8 (37#100))
+  (session (launched (fun _ => nat) (fun _ => grow) via) decode (Some true) None None
+  (by_rule (improved (cost_e (fun _ => 2) times) (cost_d (fun _ => 2) (fun _ => 1#10) times) 8 (37#100)))).
 Proof.
   apply (stable_launches next_to (fun _ : bool => nat) (fun _ => next_to) (fun _ => grow) (fun _ => 2) (fun _ => 1#10));
     try lra; [intros; lra|intros; apply grow_private|apply via_stable|intros [|]; vm_compute; reflexivity].
@@ -116,8 +116,8 @@ Definition eqOpen : forall a b : option (nat * nat), {a = b} + {a <> b}.
 Proof. repeat decide equality. Defined.
 
 (* With teams of any number the root's bound holds. *)
-Theorem open_teams (dec : nat -> command (nat * nat) nat) : pure_dp 9 (filter_machine (fun _ => rr) (tree eqOpen
-  open_path open_rule) dec (Some true) None None).
+Theorem open_teams (dec : nat -> command (nat * nat) nat) :
+  pure_dp 9 (filter_machine (fun _ => rr) (tree eqOpen open_path open_rule) dec (Some true) None None).
 Proof.
   intros b. apply (pure_adversaries).
   apply (root_private (fun _ => rr) dec (Some true) None None eqOpen open_path open_rule None 9 0); [intros n; cbn;
@@ -163,8 +163,8 @@ Proof.
 Qed.
 
 (* The same with deltas. *)
-Theorem split_approx : private (one_part differ) (approx 3 (1#10)) (session (on_part ppart (fun n x => mech (snd n)
-  x)) tdecode (Some true) None None
+Theorem split_approx : private (one_part differ) (approx 3 (1#10))
+  (session (on_part ppart (fun n x => mech (snd n) x)) tdecode (Some true) None None
   (parts bool_dec ppart (fun p => improved (fun n => loss (snd n)) (fun n => delta (snd n)) 3 (1#10)))).
 Proof.
   apply (parallel bool_dec differ ppart (fun n x => mech (snd n) x) tdecode (Some true) None None
@@ -181,8 +181,8 @@ Proof. intros x y D b. assert (H := distance_pure (one_part differ) 3 split_sess
   eapply pure_weaken; [|exact H]. cbn. lra. Qed.
 
 (* Better, also with deltas: the two parts' bounds compose. *)
-Theorem split_several : private (these_parts differ [true;
-  false]) (approx 9 (19#100)) (session (on_part ppart (fun n x => mech (snd n) x)) tdecode (Some true) None None
+Theorem split_several : private (these_parts differ [true; false]) (approx 9 (19#100))
+  (session (on_part ppart (fun n x => mech (snd n) x)) tdecode (Some true) None None
   (parts bool_dec ppart (fun p => improved (fun n => loss (snd n)) (fun n => delta (snd n)) 3 (1#10)))).
 Proof.
   intros x y N b. apply (approx_weaken (product_of (fun _ : bool => 3) [true;
@@ -207,8 +207,8 @@ Definition arule (a : option bool) : list tname ->
   bool := match a with Some _ => within (fun _ => rate 0 3) 30 | None => within (fun _ => 3) 81 end.
 
 (* Advanced composition for the data of one team. *)
-Theorem teams_sub_advanced : approx_dp 20 (30 * pow (/ 20) 1) (filter_machine (tmech false) (tree eqO tpath arule)
-  tdecode (Some true) None None).
+Theorem teams_sub_advanced : approx_dp 20 (30 * pow (/ 20) 1)
+  (filter_machine (tmech false) (tree eqO tpath arule) tdecode (Some true) None None).
 Proof.
   apply (sub_account_advanced (tmech false) tdecode (Some true) None None eqO tpath arule (Some true) 0 (fun _ =>
     3)); try lra; auto.
@@ -231,8 +231,9 @@ Definition pl := pick_loss eqNat next_to (fun _ : unit => 2).
 Definition pd := pick_delta eqNat next_to (fun _ : unit => 1#10).
 
 (* The filter with one differing pair is (2, 1/10)-private. *)
-Theorem picks_private : approx_dp 2 (1#10) (filter_machine (picked next_to (fun _ : unit => grow)) (by_rule (improved
-  pl pd 2 (1#10))) picks (Some true) None None).
+Theorem picks_private : approx_dp 2 (1#10)
+  (filter_machine (picked next_to (fun _ : unit => grow)) (by_rule (improved pl pd 2 (1#10))) picks (Some true) None
+  None).
 Proof.
   apply (chosen eqNat next_to (fun _ => grow) (fun _ => 2) (fun _ => 1#10)); try (intros; lra). intros _.
   apply grow_private.
@@ -259,13 +260,13 @@ Proof. intros x y N b. destruct x, y; try (now elim N); destruct b; cbn;
   first [apply (rr_pure true)|apply (rr_pure false)]. Qed.
 
 (* The pure filter on data sets. *)
-Theorem rr_session : private differ (pure 9) (session (fun (_ : unit) x => rr x) udecode (Some true) None None
-  (by_rule (within (fun _ => 3) 9))).
+Theorem rr_session : private differ (pure 9)
+  (session (fun (_ : unit) x => rr x) udecode (Some true) None None (by_rule (within (fun _ => 3) 9))).
 Proof. apply session_pure; [|lra]. intros _. apply rr_differ. Qed.
 
 (* The Renyi filter on data sets. *)
-Theorem rr_session_renyi : private differ (renyi_close 1 50) (session (fun (_ : unit) x => rr x) udecode (Some true)
-  None None (by_rule (within (fun _ => rate 1 3) 50))).
+Theorem rr_session_renyi : private differ (renyi_close 1 50)
+  (session (fun (_ : unit) x => rr x) udecode (Some true) None None (by_rule (within (fun _ => rate 1 3) 50))).
 Proof.
   apply session_renyi; [|lra]. intros _ x y N.
   apply (pure_renyi); [lra|]. now apply rr_differ.
@@ -277,8 +278,8 @@ Definition orule (a : option bool) : list tname -> bool :=
 Lemma twice_proper : proper [(3, 0); (3, 0)]. Proof. intros p. cbn. intuition; subst; cbn; lra. Qed.
 
 (* Optimal composition for the data of one team. *)
-Theorem teams_sub_any : approx_dp 3 (exact 3 [(3, 0);
-  (3, 0)]) (filter_machine (tmech false) (tree eqO tpath orule) tdecode (Some true) None None).
+Theorem teams_sub_any : approx_dp 3 (exact 3 [(3, 0); (3, 0)])
+  (filter_machine (tmech false) (tree eqO tpath orule) tdecode (Some true) None None).
 Proof.
   apply (sub_account_any eqO tpath (tmech false) tdecode (Some true) None None orule (Some true) (fun _ => 3) (fun _
     => 0)); try lra; auto.

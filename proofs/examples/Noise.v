@@ -12,7 +12,8 @@ Definition count (b : bool) : nat := if b then 3%nat else 2%nat.
 Lemma count_ok b : (count b <= 4)%nat. Proof. destruct b; cbn; lia. Qed.
 
 (* The filter over two noisy counts is pure with loss 4. *)
-Theorem counts_private : pure_dp 4 (filter_machine (fun _ : unit => noisy 2 one_two (Qry := nat) 4 count)
-  (by_rule (within (fun _ => 2) 4)) udecode (clip 4 1) (clip 4 0) (clip 4 0)).
+Theorem counts_private : pure_dp 4
+  (filter_machine (fun _ : unit => noisy 2 one_two (Qry := nat) 4 count) (by_rule (within (fun _ => 2) 4)) udecode
+  (clip 4 1) (clip 4 0) (clip 4 0)).
 Proof. apply pure_filter; [|lra]. intros _. apply (noisy_pure 2 one_two 4 count count_ok); [lia|intros [|]; cbn;
   lia]. Qed.

@@ -53,8 +53,8 @@ Qed.
 
 Lemma once_private e d p p' : 1 <= e -> 0 <= d ->
   (forall x y z, 0 <= x <= 1 -> 0 <= y <= 1 -> 0 <= z <= 1 ->
-    chance p (Some true) * x + chance p (Some false) * y + chance p None * z <=
-    e * (chance p' (Some true) * x + chance p' (Some false) * y + chance p' None * z) + d) ->
+  chance p (Some true) * x + chance p (Some false) * y + chance p None * z
+  <= e * (chance p' (Some true) * x + chance p' (Some false) * y + chance p' None * z) + d) ->
   approx e d (once p) (once p').
 Proof.
   intros He Hd H. apply players. intros P. induction P as [x|w k IH|q k IH]; intros F.

@@ -17,26 +17,27 @@ Definition rrs := filter_machine (fun _ : unit => rr).
 Definition udecode (q : nat) : command unit nat := match q with O => Launch tt | S j => To j 0%nat end.
 
 (* The Renyi filter of order 3 with room for two responses. *)
-Theorem rrs_renyi : renyi_dp 1 (rate 1 3 * rate 1 3) (rrs (by_rule (within (fun _ => rate 1 3) (rate 1 3 * rate 1
-  3))) udecode (Some true) None None).
+Theorem rrs_renyi : renyi_dp 1 (rate 1 3 * rate 1 3)
+  (rrs (by_rule (within (fun _ => rate 1 3) (rate 1 3 * rate 1 3))) udecode (Some true) None None).
 Proof.
   apply renyi_filter; [|vm_compute; discriminate].
   intros _. apply (pure_renyi); [lra|apply rr_pure].
 Qed.
 
 (* It keeps its Renyi privacy behind a person in the middle. *)
-Theorem rrs_renyi_behind coin C b : renyi_close 1 (rate 1 3 * rate 1 3)
-  (behind (both_of coin C) (rrs (by_rule (within (fun _ => rate 1 3) (rate 1 3 * rate 1 3))) udecode (Some true) None
-    None b))
-  (behind (both_of coin C) (rrs (by_rule (within (fun _ => rate 1 3) (rate 1 3 * rate 1 3))) udecode (Some true) None
-    None (negb b))).
+Theorem rrs_renyi_behind coin C b :
+  renyi_close 1 (rate 1 3 * rate 1 3)
+  (behind (both_of coin C) (rrs (by_rule (within (fun _ => rate 1 3) (rate 1 3 * rate 1 3))) udecode (Some true)
+  None None b)) (behind (both_of coin C) (rrs (by_rule (within (fun _ => rate 1 3) (rate 1 3 * rate 1 3))) udecode
+  (Some true) None None (negb b))).
 Proof.
   apply postprocess_renyi, rrs_renyi.
 Qed.
 
 (* The better of two rules, at e = 9. *)
-Theorem rrs_better : approx_dp 9 (30 * pow (/ 9) 2) (rrs (by_rule (fun l => within (fun _ => 3) 9 l || within (fun _
-  => rate 1 3) 30 l)) udecode (Some true) None None).
+Theorem rrs_better : approx_dp 9 (30 * pow (/ 9) 2)
+  (rrs (by_rule (fun l => within (fun _ => 3) 9 l || within (fun _ => rate 1 3) 30 l)) udecode (Some true) None
+  None).
 Proof. apply (better_of_two (fun _ : unit => rr) udecode (Some true) None None (fun _ => 3)); try lra. intros _.
   apply rr_pure. Qed.
 
@@ -93,8 +94,8 @@ Proof. apply (response), rr_pure. Qed.
 Lemma three_ok (n : unit) : 1 <= 3. Proof. lra. Qed.
 
 (* The same with a person in the middle. *)
-Theorem rr_behind : {P : middle | forall b t, pr (rr b) t
-  == pr (behind P (responder (fun _ : unit => 3) three_ok tt b)) t}.
+Theorem rr_behind : {P : middle | forall b t,
+  pr (rr b) t == pr (behind P (responder (fun _ : unit => 3) three_ok tt b)) t}.
 Proof. apply (post_processing None), rr_pure. Qed.
 
 (* Optimal composition: two responses at 3, four at 2. The product of the losses would have to be within E; as one
@@ -199,8 +200,8 @@ Lemma three_proper : proper three_budget. Proof. intros p. cbn. intuition; subst
 Lemma delta_ok' n : 0 <= delta n <= 1. Proof. destruct (delta_ok n). lra. Qed.
 
 (* Two responses at 3 and one leak cost 7/16 at E = 3. *)
-Theorem flt_exact : approx_dp 3 (7#16) (filter_machine mech (by_rule (fixed2 loss delta three_budget)) decode (Some
-  true) None None).
+Theorem flt_exact : approx_dp 3 (7#16)
+  (filter_machine mech (by_rule (fixed2 loss delta three_budget)) decode (Some true) None None).
 Proof.
   intros b. apply (approx_weaken 3 (exact 3 three_budget) 3 (7#16)); [lra|vm_compute; discriminate|].
   apply (optimal_delta mech decode (Some true) None None loss delta three_budget 3 loss_ok delta_ok' mech_private

@@ -82,8 +82,8 @@ Proof.
 Qed.
 
 (* The same for a list of two that is fixed in advance. *)
-Theorem echoes_fixed : continual_private None (suitable eqU (fun _ => event_level) cdecode (next_of eqU [tt;
-  tt])) 9 0 echoes.
+Theorem echoes_fixed : continual_private None (suitable eqU (fun _ => event_level) cdecode (next_of eqU [tt; tt]))
+  9 0 echoes.
 Proof.
   assert (H := concurrent_fixed None eqU (fun _ => echo) (fun _ => event_level) (fun _ => 3) (fun _ => 0)
     three none (fun _ => echo_private) cdecode (Some true) None None [tt; tt]).
@@ -164,8 +164,8 @@ Definition ddecode (q : nat) : command (unit * bool) nat :=
 
 (* Any number that may get identical pairs only, and one that may get a differing one: (3, 0)-private. *)
 Theorem echoes_declared : continual_private None
-  (suitable eqUB (may eqNat (fun _ => event_level)) ddecode (by_rule (improved (may_loss (fun _ => 3)) (may_delta
-    (fun _ => 0)) 3 0))) 3 0
+  (suitable eqUB (may eqNat (fun _ => event_level)) ddecode
+  (by_rule (improved (may_loss (fun _ => 3)) (may_delta (fun _ => 0)) 3 0))) 3 0
   (ext_con_comp (fun _ => echo) ddecode (Some true) None None).
 Proof.
   apply (concurrent_declared eqNat None eqUB (fun _ => echo) (fun _ => event_level) (fun _ => 3) (fun _ => 0)
@@ -189,8 +189,8 @@ Definition gdecode (w : nat + nat) : command unit (nat + nat) :=
     end%nat.
 
 (* Two of them, concurrently: (4, 19/100). *)
-Theorem growing_fixed : continual_private None (suitable eqU (fun _ => static eqNat nearb) gdecode (next_of eqU [tt;
-  tt])) 4 (19#100)
+Theorem growing_fixed : continual_private None
+  (suitable eqU (fun _ => static eqNat nearb) gdecode (next_of eqU [tt; tt])) 4 (19#100)
   (ext_con_comp (fun _ : unit => growing) gdecode (Some true) None None).
 Proof.
   assert (H := concurrent_fixed None eqU (fun _ => growing) (fun _ => static eqNat nearb) (fun _ => 2) (fun _ => 1#10)
@@ -204,15 +204,15 @@ Lemma echo_pure : pure_dp 3 (wrapped None false event_level echo).
 Proof. intros b. apply (pure_adversaries), echo_private. Qed.
 
 (* Advanced composition. *)
-Theorem echoes_advanced : continual_private None (suitable eqU (fun _ => event_level) cdecode (by_rule (within (fun _
-  => rate 0 3) 30)))
-  20 (30 * pow (/ 20) 1) echoes.
+Theorem echoes_advanced : continual_private None
+  (suitable eqU (fun _ => event_level) cdecode (by_rule (within (fun _ => rate 0 3) 30))) 20 (30 * pow (/ 20) 1)
+  echoes.
 Proof. apply (concurrent_advanced None eqU (fun _ => echo) (fun _ => event_level) 0 (fun _ => 3)); try lra. intros _.
   apply echo_pure. Qed.
 
 (* The Renyi filter of order 3. *)
-Theorem echoes_renyi : continual_renyi None 1 (suitable eqU (fun _ => event_level) cdecode (by_rule (within (fun _ =>
-  rate 1 3) 50))) 50 echoes.
+Theorem echoes_renyi : continual_renyi None 1
+  (suitable eqU (fun _ => event_level) cdecode (by_rule (within (fun _ => rate 1 3) 50))) 50 echoes.
 Proof.
   apply (concurrent_renyi None eqU (fun _ => echo) (fun _ => event_level) 1 (fun _ => rate 1 3)); [|lra].
   intros _. apply (pure_renyi); [lra|apply echo_pure].
@@ -227,9 +227,10 @@ Proof.
 Qed.
 
 (* Continual mechanisms with deltas: two at (2, 1/10). *)
-Theorem growing_exact : continual_private None (suitable eqU (fun _ => static eqNat nearb) gdecode (by_rule (fixed2
-  (fun _ => 2) (fun _ => 1#10) [(2, 1#10); (2, 1#10)]))) 2
-  (exact 2 [(2, 1#10); (2, 1#10)]) (ext_con_comp (fun _ : unit => growing) gdecode (Some true) None None).
+Theorem growing_exact : continual_private None
+  (suitable eqU (fun _ => static eqNat nearb) gdecode
+  (by_rule (fixed2 (fun _ => 2) (fun _ => 1#10) [(2, 1#10); (2, 1#10)]))) 2 (exact 2 [(2, 1#10); (2, 1#10)])
+  (ext_con_comp (fun _ : unit => growing) gdecode (Some true) None None).
 Proof.
   apply (concurrent_exact eqU (fun _ => growing) (fun _ => static eqNat nearb) None); try (intros; lra); [intros _;
     apply growing_private|].

@@ -46,9 +46,9 @@ Proof.
     rewrite (IH es1) by reflexivity. ring.
 Qed.
 
-Lemma take2_surplus b p es : forall es' x y, take2 p es = Some es' -> surplus b x y (map fst es) ==
-  surplus b (x * odds (fst p) b true) (y * odds (fst p) (negb b) true) (map fst es') + surplus b (x * odds (fst p) b
-    false) (y * odds (fst p) (negb b) false) (map fst es').
+Lemma take2_surplus b p es : forall es' x y, take2 p es = Some es' ->
+  surplus b x y (map fst es) == surplus b (x * odds (fst p) b true) (y * odds (fst p) (negb b) true) (map fst es')
+  + surplus b (x * odds (fst p) b false) (y * odds (fst p) (negb b) false) (map fst es').
 Proof.
   induction es as [|p' es IH]; intros es' x y H; [discriminate|]. cbn in H. cbn [map]. destruct (same_pair p p') eqn:S.
   - injection H as <-. apply andb_prop in S. destruct S as [S _]. apply Qeq_bool_eq in S. rewrite surplus_cons.
@@ -60,8 +60,8 @@ Proof.
 Qed.
 
 Section Exact.
-Context {Name : Type} (loss delta : Name -> Q) (loss_ok : forall n, 1 <= loss n) (delta_ok : forall n, 0 <= delta n
-  <= 1).
+Context {Name : Type} (loss delta : Name -> Q) (loss_ok : forall n, 1 <= loss n)
+  (delta_ok : forall n, 0 <= delta n <= 1).
 (* The parameters of a name. *)
 Definition key (n : Name) : Q * Q := (loss n, delta n).
 
@@ -143,9 +143,9 @@ Qed.
 Fixpoint all_tried (l : list Name) (T : list bool -> bool) : trial Name :=
   match l with [] => Done (T []) | n :: l => Try n Done (fun x => all_tried l (fun c => T (x :: c))) end.
 
-Lemma all_tried_succeeds b l : forall T, succeeds loss delta b (all_tried l T) ==
-  (if b then 1 - whole (map key l) else 0) + whole (map key l) * sum (chance b (map loss l)) (List.filter T (worlds
-    (length l))).
+Lemma all_tried_succeeds b l : forall T, succeeds loss delta b (all_tried l T)
+  == (if b then 1 - whole (map key l) else 0) + whole (map key l) * sum (chance b (map loss l))
+  (List.filter T (worlds (length l))).
 Proof.
   induction l as [|n l IH]; intros T; rewrite sum_filter; [unfold whole; cbn; destruct (T []), b; ring|].
   cbn [all_tried succeeds length worlds map].
@@ -203,9 +203,11 @@ Proof.
 Qed.
 
 (* For k equal parameters, in closed form ([VW21] Thm 1.4). *)
-Theorem exact_equal e d k E : exact E (repeat (e, d) k) == 1 - pow (1 - d) k * (1 -
-  sum (fun i => times (choose k i) * above_0 (pow (odds e true true) i * pow (odds e true false) (k - i) - E * (pow
-    (odds e true false) i * pow (odds e true true) (k - i)))) (seq 0 (S k))).
+Theorem exact_equal e d k E : exact E (repeat (e, d) k)
+  == 1 - pow (1 - d) k * (1 - sum
+  (fun i => times (choose k i) * above_0
+  (pow (odds e true true) i * pow (odds e true false) (k - i) - E
+  * (pow (odds e true false) i * pow (odds e true true) (k - i)))) (seq 0 (S k))).
 Proof.
   unfold exact. rewrite <- excess_equal. assert (W : whole (repeat (e, d) k) == pow (1 - d) k).
   { unfold whole. induction k as [|k IH]; [reflexivity|]. apply Qmult_comp; [reflexivity|exact IH]. }
@@ -233,13 +235,11 @@ Theorem optimal_truncated {Qry : Type} {Ans : alphabet}
 Proof. intros HL HD HM P HE admit A T b. apply truncated_view; [apply fixed2_closed|now apply optimal_delta]. Qed.
 
 (* Every rule that is valid for responses with deltas is valid for continual mechanisms ([HSV25] Thm 12.4). *)
-Theorem concurrent_trials {Qry : Type} {Ans : alphabet}
-  {Name : Type} (eqName : forall a b : Name, {a = b} + {a <> b}) (cm : Name ->
-    machine Qry Ans) f bad decode yes no invalid loss delta rule E D :
-  (forall n, 1 <= loss n) -> (forall n, 0 <= delta n <= 1) ->
-    (forall n, continual_private bad (f n) (loss n) (delta n) (cm n)) -> 0 <= E ->
-  trials loss delta rule E D -> continual_private bad (suitable eqName f decode (by_rule rule)) E D (ext_con_comp cm
-    decode yes no invalid).
+Theorem concurrent_trials {Qry : Type} {Ans : alphabet} {Name : Type}
+  (eqName : forall a b : Name, {a = b} + {a <> b}) (cm : Name -> machine Qry Ans)
+  f bad decode yes no invalid loss delta rule E D : (forall n, 1 <= loss n) -> (forall n, 0 <= delta n <= 1) ->
+  (forall n, continual_private bad (f n) (loss n) (delta n) (cm n)) -> 0 <= E -> trials loss delta rule E D ->
+  continual_private bad (suitable eqName f decode (by_rule rule)) E D (ext_con_comp cm decode yes no invalid).
 Proof.
   intros HL HD HM HE V. apply concurrent_filter with (rule := rule); try assumption; [|auto].
   apply reduction_delta with loss delta; try assumption.
@@ -247,11 +247,10 @@ Proof.
 Qed.
 
 (* Optimal composition for continual mechanisms with parameters fixed in advance ([HSV25] Thm 4.10, 4.12). *)
-Theorem concurrent_exact {Qry : Type} {Ans : alphabet}
-  {Name : Type} (eqName : forall a b : Name, {a = b} + {a <> b}) (cm : Name ->
-    machine Qry Ans) f bad decode yes no invalid loss delta es E :
-  (forall n, 1 <= loss n) -> (forall n, 0 <= delta n <= 1) ->
-    (forall n, continual_private bad (f n) (loss n) (delta n) (cm n)) -> proper es -> 0 <= E ->
-  continual_private bad (suitable eqName f decode (by_rule (fixed2 loss delta es))) E (exact E es) (ext_con_comp cm
-    decode yes no invalid).
+Theorem concurrent_exact {Qry : Type} {Ans : alphabet} {Name : Type}
+  (eqName : forall a b : Name, {a = b} + {a <> b}) (cm : Name -> machine Qry Ans)
+  f bad decode yes no invalid loss delta es E : (forall n, 1 <= loss n) -> (forall n, 0 <= delta n <= 1) ->
+  (forall n, continual_private bad (f n) (loss n) (delta n) (cm n)) -> proper es -> 0 <= E ->
+  continual_private bad (suitable eqName f decode (by_rule (fixed2 loss delta es))) E (exact E es)
+  (ext_con_comp cm decode yes no invalid).
 Proof. intros HL HD HM P HE. apply concurrent_trials with loss delta; try assumption. now apply trials_fixed. Qed.

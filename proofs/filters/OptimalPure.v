@@ -40,9 +40,9 @@ Context (b : bool).
 Definition surplus (x y : Q) (es : list Q) : Q
   := sum (fun c => above_0 (x * chance b es c - y * chance (negb b) es c)) (worlds (length es)).
 
-Lemma surplus_cons x y e es : surplus x y (e :: es) ==
-  surplus (x * odds e b true) (y * odds e (negb b) true) es + surplus (x * odds e b false) (y * odds e (negb b)
-    false) es.
+Lemma surplus_cons x y e es : surplus x y (e :: es)
+  == surplus (x * odds e b true) (y * odds e (negb b) true) es + surplus (x * odds e b false)
+  (y * odds e (negb b) false) es.
 Proof.
   unfold surplus. cbn [length worlds]. rewrite sum_app, !sum_map. cbn [chance].
   apply Qplus_comp; apply sum_ext; intros c _; apply above_0_proper; ring.
@@ -74,9 +74,9 @@ Qed.
 Fixpoint take (e : Q) (es : list Q) : option (list Q) :=
   match es with [] => None | e' :: es => if Qeq_bool e e' then Some es else option_map (cons e') (take e es) end.
 
-Lemma surplus_take e es : forall es' x y, take e es = Some es' -> surplus x y es ==
-  surplus (x * odds e b true) (y * odds e (negb b) true) es' + surplus (x * odds e b false) (y * odds e (negb b)
-    false) es'.
+Lemma surplus_take e es : forall es' x y, take e es = Some es' ->
+  surplus x y es == surplus (x * odds e b true) (y * odds e (negb b) true) es' + surplus (x * odds e b false)
+  (y * odds e (negb b) false) es'.
 Proof.
   induction es as [|e' es IH]; intros es' x y H; [discriminate|]. cbn in H. destruct (Qeq_bool e e') eqn:Q.
   - injection H as ->. apply Qeq_bool_eq in Q. rewrite surplus_cons. now rewrite !Q.
@@ -158,8 +158,8 @@ Proof.
   apply Qplus_comp; apply sum_ext; intros c _; destruct (T _); ring.
 Qed.
 
-Lemma take_self es n l : take (loss n) (loss n :: es) = Some es /\ fixed (map loss (n :: l)) (n :: l) = fixed (map
-  loss l) l.
+Lemma take_self es n l : take (loss n) (loss n :: es) = Some es /\
+  fixed (map loss (n :: l)) (n :: l) = fixed (map loss l) l.
 Proof. unfold fixed. cbn. rewrite (proj2 (Qeq_bool_iff (loss n) (loss n)) (Qeq_refl _)). now split. Qed.
 
 Lemma all_of_keeps l : forall es pre, unused es pre = Some (map loss l) -> forall T, keeps (fixed es) pre (all_of l T).
@@ -174,9 +174,9 @@ Qed.
 Definition exceeds (E : Q) (es : list Q) (c : list bool) : bool
   := negb (Qle_bool (chance true es c - E * chance false es c) 0).
 
-Lemma exceeds_sum E es l : sum (chance true es) (List.filter (exceeds E es) l) ==
-  E * sum (chance false es) (List.filter (exceeds E es) l) + sum (fun c => above_0 (chance true es c - E * chance
-    false es c)) l.
+Lemma exceeds_sum E es l : sum (chance true es) (List.filter (exceeds E es) l)
+  == E * sum (chance false es) (List.filter (exceeds E es) l) + sum
+  (fun c => above_0 (chance true es c - E * chance false es c)) l.
 Proof.
   rewrite !sum_filter, <- sum_scale, <- sum_plus. apply sum_ext; intros c _. unfold exceeds, above_0.
   destruct Qle_bool; cbn [negb]; ring.
@@ -203,9 +203,8 @@ End Optimal.
 
 (* The excess at E is the least D for which the pair of product distributions of the responses is (E, D)-close. *)
 Theorem product_pair es E D : (forall e, In e es -> 1 <= e) ->
-  (forall b T, sum (chance b es) (List.filter T (worlds (length es)))
-    <= E * sum (chance (negb b) es) (List.filter T (worlds (length es))) + D)
-  <-> excess E es <= D.
+  (forall b T, sum (chance b es) (List.filter T (worlds (length es))) <= E * sum (chance (negb b) es)
+  (List.filter T (worlds (length es))) + D) <-> excess E es <= D.
 Proof.
   intros H. assert (R := responses_optimal (fun e : Q => e) es E D H). rewrite map_id in R. rewrite <- R. split.
   - intros P. apply R. specialize (P true (exceeds E es)). cbn [negb] in P. rewrite exceeds_sum in P. unfold excess.
@@ -227,11 +226,10 @@ Theorem optimal (mech : Name -> bool -> machine Qry Ans) decode yes no invalid E
 Proof. intros H. apply reduction with loss; try assumption. now apply responses_fixed. Qed.
 
 (* Every (E, D) that holds for the pair of product distributions of randomised responses holds for the composition. *)
-Theorem whatever_holds (mech : Name -> bool ->
-  machine Qry Ans) decode yes no invalid E D : (forall n, pure_dp (loss n) (mech n)) ->
-  (forall b T, sum (chance b es) (List.filter T (worlds (length es)))
-    <= E * sum (chance (negb b) es) (List.filter T (worlds (length es))) + D) ->
-  valid mech decode yes no invalid (fixed loss es) E D.
+Theorem whatever_holds (mech : Name -> bool -> machine Qry Ans) decode yes no invalid E D :
+  (forall n, pure_dp (loss n) (mech n)) ->
+  (forall b T, sum (chance b es) (List.filter T (worlds (length es))) <= E * sum (chance (negb b) es)
+  (List.filter T (worlds (length es))) + D) -> valid mech decode yes no invalid (fixed loss es) E D.
 Proof.
   intros H P admit Ad b A T. apply (product_pair es E D es_ok) in P.
   assert (V := optimal mech decode yes no invalid E H admit Ad b A T). lra.
@@ -240,13 +238,11 @@ Qed.
 End Machines.
 
 (* Optimal composition for continual mechanisms with pure losses fixed in advance ([HSV25] Thm 4.10, pure). *)
-Theorem concurrent_optimal {Qry : Type} {Ans : alphabet}
-  {Name : Type} (loss : Name -> Q) (es : list Q) (es_ok : forall e, In e es ->
-    1 <= e) (eqName : forall a b : Name, {a = b} + {a <> b}) (cm : Name ->
-    machine Qry Ans) f bad decode yes no invalid E :
-  (forall n, pure_dp (loss n) (wrapped bad false (f n) (cm n))) ->
-  continual_private bad (suitable eqName f decode (by_rule (fixed loss es))) E (excess E es) (ext_con_comp cm decode
-    yes no invalid).
+Theorem concurrent_optimal {Qry : Type} {Ans : alphabet} {Name : Type} (loss : Name -> Q) (es : list Q)
+  (es_ok : forall e, In e es -> 1 <= e) (eqName : forall a b : Name, {a = b} + {a <> b}) (cm : Name ->
+  machine Qry Ans) f bad decode yes no invalid E : (forall n, pure_dp (loss n) (wrapped bad false (f n) (cm n))) ->
+  continual_private bad (suitable eqName f decode (by_rule (fixed loss es))) E (excess E es)
+  (ext_con_comp cm decode yes no invalid).
 Proof.
   intros H. apply concurrent_filter with (rule := fixed loss es); try assumption; [|auto].
   apply optimal; try assumption. intros n. exact (proj2 (refusing_pure _ _ _ _) (H n)).
@@ -338,9 +334,10 @@ Proof.
   rewrite <- sum_plus. apply sum_ext; intros i _. rewrite times_plus. ring.
 Qed.
 
-Lemma surplus_equal e k : forall x y, surplus true x y (repeat e k) ==
-  layers k (fun i j => above_0 (x * (pow (odds e true true) i * pow (odds e true false) j) - y * (pow (odds e true
-    false) i * pow (odds e true true) j))).
+Lemma surplus_equal e k : forall x y, surplus true x y (repeat e k)
+  == layers k (fun i j => above_0
+  (x * (pow (odds e true true) i * pow (odds e true false) j) - y
+  * (pow (odds e true false) i * pow (odds e true true) j))).
 Proof.
   induction k as [|k IH]; intros x y; [unfold surplus; cbn; rewrite Qplus_0_r; apply above_0_proper; ring|].
   cbn [repeat layers]. rewrite surplus_cons, !IH. cbn [negb]. change (odds e false true) with (odds e true false).
@@ -349,9 +346,10 @@ Proof.
 Qed.
 
 (* For k equal losses the excess is a sum over the number of "true" responses ([VW21] Thm 1.4 without deltas). *)
-Theorem excess_equal e k E : excess E (repeat e k) ==
-  sum (fun i => times (choose k i) * above_0 (pow (odds e true true) i * pow (odds e true false) (k - i) - E * (pow
-    (odds e true false) i * pow (odds e true true) (k - i)))) (seq 0 (S k)).
+Theorem excess_equal e k E : excess E (repeat e k)
+  == sum (fun i => times (choose k i) * above_0
+  (pow (odds e true true) i * pow (odds e true false) (k - i) - E
+  * (pow (odds e true false) i * pow (odds e true true) (k - i)))) (seq 0 (S k)).
 Proof.
   rewrite <- (surplus_excess true), surplus_equal, layers_choose. apply sum_ext; intros i _.
   apply Qmult_comp; [reflexivity|]. apply above_0_proper. ring.

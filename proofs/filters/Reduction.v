@@ -71,8 +71,8 @@ Qed.
 
 (* One more response. *)
 Lemma hybrid_split b n c : forall acc, nth_error (map fst acc) (length c) = Some n ->
-  hybrid b c acc == odds (loss n) b true * hybrid b (c ++ [true]) acc + odds (loss n) b false * hybrid b (c ++
-    [false]) acc.
+  hybrid b c acc == odds (loss n) b true * hybrid b (c ++ [true]) acc + odds (loss n) b false * hybrid b
+  (c ++ [false]) acc.
 Proof.
   induction c as [|x c IH]; intros [|[m h] acc] L; cbn in L; try discriminate; cbn [hybrid app].
   - injection L as ->. rewrite (two_parts (loss n) (mech n) (mech_private n) b h). fold (piece n).
@@ -123,8 +123,8 @@ Qed.
 Definition future (f : ledger -> Q) (acc : ledger) (A : adversary) (T : transcript -> bool) : Q :=
   sum (fun t => or_0 f (account acc t)) (List.filter T (views A)).
 
-Lemma future_Ask f acc q k T : future f acc (Ask q k) T ==
-  sum (fun a => or_0 (fun acc => future f acc (k a) (fun t => T ((q, a) :: t))) (log acc (q, a))) answers.
+Lemma future_Ask f acc q k T : future f acc (Ask q k) T
+  == sum (fun a => or_0 (fun acc => future f acc (k a) (fun t => T ((q, a) :: t))) (log acc (q, a))) answers.
 Proof.
   unfold future. rewrite sum_filter. etransitivity; [apply views_Ask|]. apply sum_ext; intros a _.
   destruct (log acc (q, a)) as [acc1|] eqn:L; cbn [or_0].
@@ -154,9 +154,9 @@ Lemma future_linear f f' x y acc A T : future (fun acc => x * f acc + y * f' acc
 Proof. unfold future. rewrite <- !sum_scale, <- sum_plus. apply sum_ext; intros t _.
   destruct account; cbn [or_0]; ring. Qed.
 
-Lemma future_split b n c acc A T : nth_error (map fst acc) (length c) = Some n -> future (hybrid b c) acc A T ==
-  odds (loss n) b true * future (hybrid b (c ++ [true])) acc A T + odds (loss n) b false * future (hybrid b (c ++
-    [false])) acc A T.
+Lemma future_split b n c acc A T : nth_error (map fst acc) (length c) = Some n ->
+  future (hybrid b c) acc A T == odds (loss n) b true * future (hybrid b (c ++ [true])) acc A T + odds (loss n)
+  b false * future (hybrid b (c ++ [false])) acc A T.
 Proof. intros H. rewrite <- future_linear. apply (future_ext _ _ n (length c)); [assumption|]. intros acc' H'.
   now apply hybrid_split. Qed.
 
@@ -301,9 +301,9 @@ Proof.
   destruct (same false a); [now rewrite IH|reflexivity].
 Qed.
 
-Lemma responder_first n b q a t : pr (responder n b) ((q, a) :: t) ==
-  (if same true a then odds (loss n) b true * later n b t else 0) + (if same false a
-    then odds (loss n) b false * later n b t else 0).
+Lemma responder_first n b q a t : pr (responder n b) ((q, a) :: t)
+  == (if same true a then odds (loss n) b true * later n b t else 0)
+  + (if same false a then odds (loss n) b false * later n b t else 0).
 Proof.
   unfold pr. change (start (responder n b)) with false. cbn [expect].
   change (step (responder n b) false q) with (responder_step (loss n) b false).
@@ -330,8 +330,8 @@ Notation responders admit := (filter_machine responder admit launch_or_ask true 
 Fixpoint asking (g : experiment Name) (j : nat) : player message bool :=
   match g with End x => Halt x | Respond n k => Say (inl n) (fun _ => Say (inr j) (fun a => asking (k a) (S j))) end.
 
-Lemma ask_last b n s q cs : ask responder false b (length cs) q (cs ++ [existT _ n s]) =
-  map (fun o => (fst o, (fst (snd o), cs ++ [existT _ n (snd (snd o))]))) (step (responder n b) s q).
+Lemma ask_last b n s q cs : ask responder false b (length cs) q (cs ++ [existT _ n s]) = map
+  (fun o => (fst o, (fst (snd o), cs ++ [existT _ n (snd (snd o))]))) (step (responder n b) s q).
 Proof. induction cs as [|[m s'] cs IH]; [reflexivity|]. cbn [length app ask]. rewrite IH, map_map. reflexivity. Qed.
 
 Lemma asking_wins rule b g : forall cs, keeps rule (names responder b cs) g ->

@@ -36,10 +36,9 @@ Definition shares (alpha beta : Ans -> Q) (g g' : Q) : Type := {f : Ans -> Q & {
   (forall a, (0 <= f a <= alpha a) /\ (0 <= f' a <= beta a) /\ f a <= e * f' a /\ f' a <= e * f a) /\ sum f l
     == g /\ sum f' l == g'}}.
 
-Lemma split_side alpha beta g g' : (forall a, 0 <= alpha a /\ 0 <= beta a /\ alpha a <= e * beta a /\ beta a
-  <= e * alpha a) ->
-  0 <= g -> g <= sum alpha l -> g <= e * g' -> g' <= e * g -> g' * sum alpha l <= g * sum beta l ->
-    shares alpha beta g g'.
+Lemma split_side alpha beta g g' : (forall a, 0 <= alpha a /\ 0 <= beta a /\ alpha a <= e * beta a /\
+  beta a <= e * alpha a) -> 0 <= g -> g <= sum alpha l -> g <= e * g' -> g' <= e * g ->
+  g' * sum alpha l <= g * sum beta l -> shares alpha beta g g'.
 Proof.
   intros H Hg HgA Hgg Hgg' Side.
   destruct (ratios (sum alpha l) (sum beta l) g g') as [s [r [S [R [R0 [Rs S1]]]]]]; try assumption.
@@ -65,9 +64,9 @@ Proof.
       rewrite !sum_plus, !sum_scale. lra.
 Qed.
 
-Lemma split alpha beta g g' : (forall a, 0 <= alpha a /\ 0 <= beta a /\ alpha a <= e * beta a /\ beta a
-  <= e * alpha a) ->
-  0 <= g -> 0 <= g' -> g <= sum alpha l -> g' <= sum beta l -> g <= e * g' -> g' <= e * g -> shares alpha beta g g'.
+Lemma split alpha beta g g' : (forall a, 0 <= alpha a /\ 0 <= beta a /\ alpha a <= e * beta a /\
+  beta a <= e * alpha a) -> 0 <= g -> 0 <= g' -> g <= sum alpha l -> g' <= sum beta l -> g <= e * g' ->
+  g' <= e * g -> shares alpha beta g g'.
 Proof.
   intros H Hg Hg' A B C C'. destruct (Qlt_le_dec (g * sum beta l) (g' * sum alpha l)) as [L|L]; [|now apply split_side].
   destruct (split_side beta alpha g' g) as [f' [f [F [S S']]]]; try assumption; try lra.
@@ -161,9 +160,10 @@ Definition pairs n h := {g : Q * Q | fits n h g}.
 
 Lemma e_pos : 0 <= e. Proof. lra. Qed.
 
-Lemma next_pairs n h q (p : pairs (S n) h) : {f : forall a, pairs n (h ++ [(q, a)]) | In q qs ->
-  sum (fun a => fst (proj1_sig (f a))) answers == fst (proj1_sig p) /\ sum (fun a => snd (proj1_sig (f a))) answers
-    == snd (proj1_sig p)}.
+Lemma next_pairs n h q (p : pairs (S n) h) :
+  {f : forall a, pairs n (h ++ [(q, a)]) | In q qs ->
+  sum (fun a => fst (proj1_sig (f a))) answers == fst (proj1_sig p) /\
+  sum (fun a => snd (proj1_sig (f a))) answers == snd (proj1_sig p)}.
 Proof.
   destruct p as [[g g'] [G [G' [C C']]]]. cbn [fst snd] in *.
   set (alpha a := reaches m m' n (h ++ [(q, a)])). set (beta a := reaches m' m n (h ++ [(q, a)])).
@@ -470,12 +470,11 @@ Proof.
 Qed.
 
 (* The future splits where a child's law splits: into the law X, and randomised response followed by U. *)
-Lemma future_pieces b n X (U : bool -> transcript -> Q) ls acc A T :
-  nth_error (map fst acc) (length ls) = Some n ->
+Lemma future_pieces b n X (U : bool -> transcript -> Q) ls acc A T : nth_error (map fst acc) (length ls) = Some n ->
   (forall h, pr (mech n b) h == X h + (odds (loss n) b true * U true h + odds (loss n) b false * U false h)) ->
-  future (mass b ls) acc A T == future (mass b (ls ++ [X])) acc A T +
-    (odds (loss n) b true * future (mass b (ls ++ [U true])) acc A T
-      + odds (loss n) b false * future (mass b (ls ++ [U false])) acc A T).
+  future (mass b ls) acc A T == future (mass b (ls ++ [X]))
+  acc A T + (odds (loss n) b true * future (mass b (ls ++ [U true])) acc A T + odds (loss n) b false * future
+  (mass b (ls ++ [U false])) acc A T).
 Proof.
   intros Nth H. rewrite (future_ext decode yes no invalid admit _ _ n (length ls) acc A T Nth
     (fun acc' => mass_split b n X (U true) (U false) _ _ H ls acc')).
@@ -627,8 +626,8 @@ End Deltas.
 
 (* The responses with deltas, as machines: they answer once, (told, secret) or (not told, response). *)
 Section Teller.
-Context {Name : Type} (loss delta : Name -> Q) (loss_ok : forall n, 1 <= loss n) (delta_ok : forall n, 0 <= delta n
-  <= 1).
+Context {Name : Type} (loss delta : Name -> Q) (loss_ok : forall n, 1 <= loss n)
+  (delta_ok : forall n, 0 <= delta n <= 1).
 Notation message := (Name + nat)%type.
 Notation ans := (bool * bool)%type.
 
@@ -719,10 +718,10 @@ Fixpoint trying (g : trial Name) (j : nat) : player message ans :=
     else trying (heard (snd a)) (S j)))
   end.
 
-Lemma ask_last_told b n (s : state (teller n b)) q (cs : list (child teller b)) : ask teller (false,
-  false) b (length cs) q (cs ++ [existT (fun n => state (teller n b)) n s]) =
-  map (fun o => (fst o, (fst (snd o), cs ++ [existT (fun n => state (teller n b)) n (snd (snd o))]))) (step (teller n
-    b) s q).
+Lemma ask_last_told b n (s : state (teller n b)) q (cs : list (child teller b)) :
+  ask teller (false, false) b (length cs) q (cs ++ [existT (fun n => state (teller n b)) n s]) = map
+  (fun o => (fst o, (fst (snd o), cs ++ [existT (fun n => state (teller n b)) n (snd (snd o))])))
+  (step (teller n b) s q).
 Proof. induction cs as [|[m s'] cs IH]; [reflexivity|]. cbn [length app ask]. rewrite IH, map_map. reflexivity. Qed.
 
 Lemma trying_succeeds rule b g : forall cs, respects rule (names teller b cs) g ->

@@ -69,8 +69,8 @@ Proof.
 Qed.
 
 (* The law of randomised response behind the follower is the mixture of N true and N false with the odds. *)
-Theorem follower_law e (He : unit -> 1 <= e) b t : pr (behind follower (responder (fun _ => e) He tt b)) t ==
-  odds e b true * pr (N true) t + odds e b false * pr (N false) t.
+Theorem follower_law e (He : unit -> 1 <= e) b t : pr (behind follower (responder (fun _ => e) He tt b)) t
+  == odds e b true * pr (N true) t + odds e b false * pr (N false) t.
 Proof.
   set (R := responder (fun _ => e) He tt b). destruct t as [|[q a] t].
   - unfold pr. cbn [expect]. assert (O := odds_one e b true (He tt)). cbn [negb] in O. lra.

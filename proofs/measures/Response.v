@@ -162,9 +162,10 @@ Proof. destruct s as [[s|s]|]; cbn [tstep]; rewrite ?sum_app, !first_toss_one, !
 (* The machine that tosses a coin when it is first asked, and then is m or m'. *)
 Definition toss : machine := Machine tossed None tstep tstep_pos tstep_one.
 
-Lemma first_toss_sum {X} c (f : X -> tossed) l (q : Qry) a t : sum (fun o => if eqA (fst (snd o)) a
-  then fst o * expect toss (snd (snd o)) t (fun _ => 1) else 0) (first_toss c f l)
-  == c * sum (fun o => if eqA (fst (snd o)) a then fst o * expect toss (f (snd (snd o))) t (fun _ => 1) else 0) l.
+Lemma first_toss_sum {X} c (f : X -> tossed) l (q : Qry) a t :
+  sum (fun o => if eqA (fst (snd o)) a then fst o * expect toss (snd (snd o)) t (fun _ => 1) else 0)
+  (first_toss c f l) == c * sum (fun o => if eqA (fst (snd o)) a then fst o * expect toss (f (snd (snd o))) t
+  (fun _ => 1) else 0) l.
 Proof. unfold first_toss. rewrite sum_map, <- sum_scale. apply sum_ext; intros o _. cbn. destruct eqA; ring. Qed.
 
 Lemma toss_left t : forall s, expect toss (Some (inl s)) t (fun _ => 1) == expect m s t (fun _ => 1).
@@ -258,9 +259,9 @@ Proof.
 Qed.
 
 (* Every player accepts a pure pair as often as it accepts the randomised response followed by N. *)
-Theorem response_play e M : pure_dp e M -> {N : bool -> machine | forall b P,
-  play (M b) P (start (M b)) == odds e b true * play (N true) P (start (N true)) + odds e b false * play (N false) P
-    (start (N false))}.
+Theorem response_play e M : pure_dp e M ->
+  {N : bool -> machine | forall b P, play (M b) P (start (M b)) == odds e b true * play (N true) P (start (N true))
+  + odds e b false * play (N false) P (start (N false))}.
 Proof.
   intros H. destruct (response e M H) as [N HN]. exists N. intros b. apply play_law. intros t.
   rewrite (HN (e_ge_1 e M H)). apply responded_law.

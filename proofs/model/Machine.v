@@ -101,8 +101,8 @@ Proof.
   apply Qmult_le_0_compat; [now apply (step_pos m s q)|apply IH].
 Qed.
 
-Lemma expect_snoc m q a f t : forall s, expect m s (t ++ [(q, a)]) f ==
-  expect m s t (fun s => sum (fun o => if eqA (fst (snd o)) a then fst o * f (snd (snd o)) else 0) (step m s q)).
+Lemma expect_snoc m q a f t : forall s, expect m s (t ++ [(q, a)]) f
+  == expect m s t (fun s => sum (fun o => if eqA (fst (snd o)) a then fst o * f (snd (snd o)) else 0) (step m s q)).
 Proof.
   induction t as [|[q' a'] t IH]; intros s; cbn [app expect]; [reflexivity|].
   apply sum_ext; intros o _. destruct eqA; [now rewrite IH|reflexivity].

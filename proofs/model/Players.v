@@ -189,8 +189,10 @@ Fixpoint fixes (P : player) (A : adversary) : Prop :=
 
 (* For every player there is a deterministic adversary, with its coins fixed, and a set of transcripts, that tell the
    machines apart as well. *)
-Lemma derandomised e m m' P : fair P -> forall h, {A & {T | fixes P A /\ then_play m h P - e * then_play m' h P <=
-  sum (fun t => pr m (h ++ t) - e * pr m' (h ++ t)) (filter T (views A))}}.
+Lemma derandomised e m m' P : fair P ->
+  forall h, {A & {T | fixes P A /\
+  then_play m h P - e * then_play m' h P
+  <= sum (fun t => pr m (h ++ t) - e * pr m' (h ++ t)) (filter T (views A))}}.
 Proof.
   induction P as [x|w k IH|q k IH]; intros F h.
   - exists Stop, (fun _ => x). split; [exact I|]. rewrite !then_Halt. cbn. destruct x; cbn; rewrite ?app_nil_r; lra.

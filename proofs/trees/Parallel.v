@@ -74,8 +74,8 @@ Qed.
    multiplied.) *)
 Section Several.
 Context (loss delta : Name -> Q) (E D : Part -> Q).
-Context (loss_ok : forall n, 1 <= loss n) (delta_ok : forall n, 0 <= delta n < 1) (E_ok : forall p, 1
-  <= E p) (D_ok : forall p, 0 <= D p <= 1).
+Context (loss_ok : forall n, 1 <= loss n) (delta_ok : forall n, 0 <= delta n < 1) (E_ok : forall p, 1 <= E p)
+  (D_ok : forall p, 0 <= D p <= 1).
 Context (leaf_private : forall n, private near (approx (loss n) (delta n)) (leaf n)).
 Notation mine p l := (mine eqP (fun n => [part n]) p l).
 

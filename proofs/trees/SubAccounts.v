@@ -17,8 +17,8 @@ Proof. intros C. unfold Tree.only. now rewrite C. Qed.
 (* Launches that tell nothing may be left out. *)
 Lemma left_out a loss delta r b g : forall l, respects (fun l => r (mine a l)) l g ->
   forall x y, exists g', respects r (mine a l) g' /\
-  x * succeeds (only a loss 1) (only a delta 0) b g - y * succeeds (only a loss 1) (only a delta 0) (negb b) g <=
-  x * succeeds loss delta b g' - y * succeeds loss delta (negb b) g'.
+  x * succeeds (only a loss 1) (only a delta 0) b g - y * succeeds (only a loss 1) (only a delta 0) (negb b) g
+  <= x * succeeds loss delta b g' - y * succeeds loss delta (negb b) g'.
 Proof.
   set (loss' := only a loss 1). set (delta' := only a delta 0).
   induction g as [v|n told IHt heard IH]; intros l K x y; [exists (Done v); split; [exact I|cbn; lra]|].
@@ -102,8 +102,8 @@ Definition declared (es : list (Q * Q)) (l : list (Name * bool)) : bool :=
    cost the optimal bound. A name says at creation which kind it is ([HSV25] Thm 5.14 has the first pair decide: not
    proved here). *)
 Theorem declared_exact es E decode yes no invalid : proper es -> 0 <= E ->
-  continual_private halt (suitable eqName (may eqQ f) decode (by_rule (declared es))) E (exact E es) (ext_con_comp
-    (fun n => cm (fst n)) decode yes no invalid).
+  continual_private halt (suitable eqName (may eqQ f) decode (by_rule (declared es))) E (exact E es)
+  (ext_con_comp (fun n => cm (fst n)) decode yes no invalid).
 Proof.
   intros P HE.
   apply concurrent_trials with (only eq_tt declares tt (fun n => loss (fst n)) 1) (only eq_tt declares tt (fun n =>
