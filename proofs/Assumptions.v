@@ -5,6 +5,7 @@ From Odometry Require Continual.
 From Odometry Require Sparse.
 From Odometry Require Static.
 From Odometry Require DataSets.
+From Odometry Require Instances.
 From Odometry Require Noise.
 From Odometry Require Responses.
 From Odometry Require Rules.
@@ -66,6 +67,15 @@ Definition in_DataSets :=
   @DataSets.teams_sub_advanced, @DataSets.picks_private, @DataSets.picks_play, @DataSets.alone_after,
   @DataSets.rr_session, @DataSets.rr_session_renyi, @DataSets.teams_sub_any, @DataSets.group_renyi).
 Print Assumptions in_DataSets.
+
+Definition in_Instances :=
+  (@Instances.rrs_odometer, @Instances.rrs_odometer_attains, @Instances.flt_basic, @Instances.eager_pure,
+  @Instances.gated_rrs_pure, @Instances.gated_rrs_renyi, @Instances.gated_rrs_odometer,
+  @Instances.exact_at_the_product, @Instances.exact_of_equals, @Instances.two_trials, @Instances.flt_exact_truncated,
+  @Instances.echoes_responses, @Instances.flt_transferred, @Instances.doubled_pure, @Instances.echo_fewer,
+  @Instances.rr_play, @Instances.leak_audited, @Instances.teams_sub_approx, @Instances.rrs_whatever,
+  @Instances.alternating_group).
+Print Assumptions in_Instances.
 
 Definition in_Noise :=
   (@Noise.laplace_law, @Noise.counts_private).
