@@ -141,8 +141,7 @@ fn the_auditor_is_the_verified_one() {
 #[test]
 fn planted_mistakes_of_an_auditor_are_found() {
     let cases = read("audits");
-    let found =
-        |differs: &dyn Fn(&Case) -> bool| cases.iter().take(100).position(|case| differs(case));
+    let found = |differs: &dyn Fn(&Case) -> bool| cases.iter().take(100).position(differs);
     let forgetful = found(&|case| audited(case, |name| case.table(name), true) != verified(case));
     println!("a history is dropped: found by audit {forgetful:?}");
     assert!(forgetful.is_some());

@@ -13,7 +13,7 @@ use queryable::{AskError, Chain, Root, coins::enumerate};
 
 type Names = Catalogue<u8, bool, bool, Epsilon>;
 
-/// The machines of the case: streams are neighbours if they have at most `most` messages, and differ at most in so many.
+/// The machines of the case. Neighbouring streams have at most `most` messages and differ in at most `differences` pairs.
 fn catalogue(case: &Case, differences: usize) -> Names {
     let (case, most) = (case.clone(), case.number(1));
     Catalogue::new(move |name: &u8| {
@@ -39,7 +39,7 @@ fn message(text: &str) -> Pair<Request<u8, bool>> {
     }
 }
 
-/// The law of the library's game, where so many pairs may differ.
+/// The law of the library's game, where `differences` pairs may differ.
 fn of_game(case: &Case, input: usize, differences: usize) -> BTreeMap<String, String> {
     let enumerated = enumerate(1 << 20, |script| {
         let root = Root::scripted(script);

@@ -240,7 +240,7 @@ fn trees_and_parts_have_the_law_of_the_model() {
     assert!(refusals > 0 && transcripts > refusals);
 }
 
-/// Mistakes that are planted in a small admission of our own, beside the same machines.
+/// Mistakes that are planted in a small admission of our own, over the same machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
     None,
