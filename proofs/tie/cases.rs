@@ -32,10 +32,20 @@ fn words<const N: usize>(line: &str) -> [String; N] {
     words.try_into().unwrap()
 }
 
-/// All cases of a file.
+const STORED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proofs/tie/stored");
+
+/// All cases of a file, stored or fresh.
 pub fn read(name: &str) -> Vec<Case> {
-    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proofs/tie/stored");
-    let folder = std::env::var("ODOMETRY_CASES").unwrap_or_else(|_| stored.into());
+    let folder = std::env::var("ODOMETRY_CASES").unwrap_or_else(|_| STORED.into());
+    read_from(&folder, name)
+}
+
+/// All stored cases of a file.
+pub fn read_stored(name: &str) -> Vec<Case> {
+    read_from(STORED, name)
+}
+
+fn read_from(folder: &str, name: &str) -> Vec<Case> {
     let text = std::fs::read_to_string(format!("{folder}/{name}.txt")).unwrap();
     let mut cases: Vec<Case> = Vec::new();
     for line in text.lines() {

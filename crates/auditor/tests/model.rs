@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::cases::{Case, Table, letter, read};
+use crate::cases::{Case, Table, letter, read, read_stored};
 use auditor::{Factor, Input, audit, player};
 use dashu_ratio::RBig;
 use measures::{Basic, Epsilon, PrivacyMap, PureDp, SymmetricDistance};
@@ -140,7 +140,7 @@ fn the_auditor_is_the_verified_one() {
 
 #[test]
 fn planted_mistakes_of_an_auditor_are_found() {
-    let cases = read("audits");
+    let cases = read_stored("audits");
     let found = |differs: &dyn Fn(&Case) -> bool| cases.iter().take(100).position(differs);
     let forgetful = found(&|case| audited(case, |name| case.table(name), true) != verified(case));
     println!("a history is dropped: found by audit {forgetful:?}");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cases::{Case, as_text, digits, letter, read};
+use crate::cases::{Case, as_text, digits, letter, read, read_stored};
 use continual::{
     Catalogue, Certified, EventLevel, ExtConComp, Filtered, Identifier, Outcome, Pair, Request,
     Suitable, Verifier,
@@ -89,7 +89,7 @@ fn games_have_the_law_of_the_model() {
 #[test]
 fn a_verifier_that_passes_an_invalid_pair_is_found() {
     let differs = |case: &Case| of_game(case, 1, 2) != case.expected(1);
-    let case = read("games").iter().position(differs);
+    let case = read_stored("games").iter().position(differs);
     println!("two differing pairs: found by game {case:?}");
     assert!(case.is_some());
 }

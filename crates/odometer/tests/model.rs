@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::cases::{Case, Table, as_text, digits, letter, read};
+use crate::cases::{Case, Table, as_text, digits, letter, read, read_stored};
 use crate::common::{BASIC, Numbers, Pure, PureSession, records};
 use measures::adaptive::ImprovedBasic;
 use measures::{ApproxDp, Epsilon, EpsilonDelta, Measure, PrivacyMap, PureDp, SymmetricDistance};
@@ -334,7 +334,13 @@ fn found(cases: &[Case], mistake: Mistake) -> Option<usize> {
 #[test]
 fn planted_mistakes_are_found() {
     let pure = |case: &Case| case.head.len() != 3 || case.head[0] == "p";
-    let few = |name| -> Vec<Case> { read(name).into_iter().filter(pure).take(300).collect() };
+    let few = |name| -> Vec<Case> {
+        read_stored(name)
+            .into_iter()
+            .filter(pure)
+            .take(300)
+            .collect()
+    };
     let (filters, sessions) = (few("filters"), few("sessions"));
     assert_eq!(found(&filters, Mistake::None), None);
     assert_eq!(found(&sessions, Mistake::None), None);
