@@ -70,6 +70,8 @@ pub mod guide {
     pub mod continual {}
     #[doc = include_str!("../docs/theorems.md")]
     pub mod theorems {}
+    #[doc = include_str!("../docs/proofs.md")]
+    pub mod proofs {}
     #[doc = include_str!("../docs/references.md")]
     pub mod references {}
     #[doc = include_str!("../docs/accountant.md")]

@@ -1,5 +1,7 @@
 //! All tests of this crate but for those that need a process of their own: one program, which is built once.
 
+#[path = "../../../proofs/tie/cases.rs"]
+mod cases;
 mod common;
 
 mod accounts;
@@ -14,6 +16,7 @@ mod guards;
 mod limits;
 mod measurements;
 mod merging;
+mod model;
 mod odometers;
 mod printing;
 mod refutations;

@@ -1,5 +1,7 @@
 //! All tests of this crate: one program, which is built once.
 
+#[path = "../../../proofs/tie/cases.rs"]
+mod cases;
 mod common;
 
 mod admission;
@@ -24,6 +26,7 @@ mod journal;
 mod links;
 mod lists;
 mod messages;
+mod model;
 mod partitions;
 mod peers;
 mod plans;
