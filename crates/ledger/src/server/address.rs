@@ -15,13 +15,11 @@ use postgres::{
 };
 
 use super::{
+    connection::CONNECTING,
     error::ConnectError,
     parameters::{Encryption, taken},
     tls::{self, Tls},
 };
-
-/// How long to wait for an answer to a connection.
-const CONNECTING: Duration = Duration::from_secs(10);
 
 /// How long until a connection to a machine that is gone is given up.
 const SILENT: Duration = Duration::from_secs(30);
@@ -98,7 +96,8 @@ impl Address {
         config
             .user(&user)
             .ssl_mode(mode)
-            .connect_timeout(CONNECTING)
+            // Of the whole time to connect, one address takes half, so that there is time for another one.
+            .connect_timeout(CONNECTING / 2)
             .keepalives(true)
             .keepalives_idle(SILENT)
             .tcp_user_timeout(SILENT)
