@@ -96,7 +96,8 @@ impl From<ConnectError> for CommandError {
             | ConnectError::Unencrypted { .. }
             | ConnectError::EncryptionMode
             | ConnectError::NoAuthority
-            | ConnectError::EncryptedSocket => CommandError::input("--store", error),
+            | ConnectError::EncryptedSocket
+            | ConnectError::SocketAndHostAddress { .. } => CommandError::input("--store", error),
             other => LedgerError::from(other).into(),
         }
     }

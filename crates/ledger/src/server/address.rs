@@ -1,7 +1,13 @@
 //! Where a server is, who logs in, and how the connection is protected. The password comes from the environment or from a pass
 //! file, as everywhere else with PostgreSQL, and is in no text.
 
-use std::{env, fs, net::IpAddr, path::PathBuf, str::FromStr as _, time::Duration};
+use std::{
+    env, fs,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    path::PathBuf,
+    str::FromStr as _,
+    time::Duration,
+};
 
 use postgres::{
     Client, Config, NoTls,
@@ -9,16 +15,17 @@ use postgres::{
 };
 
 use super::{
+    connection::CONNECTING,
     error::ConnectError,
     parameters::{Encryption, taken},
     tls::{self, Tls},
 };
 
-/// How long to wait for an answer to a connection.
-const CONNECTING: Duration = Duration::from_secs(10);
-
 /// How long until a connection to a machine that is gone is given up.
 const SILENT: Duration = Duration::from_secs(30);
+
+/// The name whose addresses are the loopback's, whatever a name service returns.
+const LOCALHOST: &str = "localhost";
 
 pub(super) struct Address {
     config: Config,
@@ -38,7 +45,8 @@ impl Address {
         if config.get_password().is_some() {
             return Err(ConnectError::PasswordInAddress);
         }
-        if config.get_hosts().len() != 1 {
+        let addresses = config.get_hostaddrs().to_vec();
+        if config.get_hosts().len() != 1 || addresses.len() > 1 || config.get_ports().len() > 1 {
             // With several, the ledger could be on another one each time.
             return Err(ConnectError::Address);
         }
@@ -52,10 +60,13 @@ impl Address {
         };
         let database = config.get_dbname().unwrap_or(&user).to_owned();
         let (host, socket, local) = match &config.get_hosts()[0] {
-            Host::Tcp(host) => (host.clone(), false, is_local(host, config.get_hostaddrs())),
+            Host::Tcp(host) => (host.clone(), false, is_local(host, &addresses)),
             Host::Unix(path) => (path.display().to_string(), true, true),
         };
         let shown = format!("{user}@{host}:{port}/{database}");
+        if socket && !addresses.is_empty() {
+            return Err(ConnectError::SocketAndHostAddress { at: shown });
+        }
         let tls = match encryption {
             Encryption::Off => None,
             Encryption::Unsaid if local => None,
@@ -70,6 +81,14 @@ impl Address {
         if let Some(password) = password(&who)? {
             config.password(password);
         }
+        if host == LOCALHOST && addresses.is_empty() {
+            // A name service could resolve the name to another machine. The client connects to each of these addresses in turn,
+            // and reports the error of the last.
+            config
+                .host(LOCALHOST)
+                .hostaddr(Ipv6Addr::LOCALHOST.into())
+                .hostaddr(Ipv4Addr::LOCALHOST.into());
+        }
         let mode = match &tls {
             Some(_) => SslMode::Require,
             None => SslMode::Disable,
@@ -77,7 +96,8 @@ impl Address {
         config
             .user(&user)
             .ssl_mode(mode)
-            .connect_timeout(CONNECTING)
+            // Of the whole time to connect, one address takes half, so that there is time for another one.
+            .connect_timeout(CONNECTING / 2)
             .keepalives(true)
             .keepalives_idle(SILENT)
             .tcp_user_timeout(SILENT)
@@ -113,7 +133,7 @@ fn is_local(host: &str, addresses: &[IpAddr]) -> bool {
 }
 
 fn is_loopback(host: &str) -> bool {
-    host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+    host == LOCALHOST || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
 /// From `PGPASSWORD`, or from the file `PGPASSFILE`, or from `~/.pgpass`.
@@ -227,6 +247,25 @@ mod tests {
                 ConnectError::Address,
             ),
             ("host=a,b user=u", ConnectError::Address),
+            (
+                "host=a,b hostaddr=127.0.0.1,192.0.2.1 user=u",
+                ConnectError::Address,
+            ),
+            // The client would use the second port for the second address of `localhost`.
+            (
+                "host=localhost port=5432,5433 user=u",
+                ConnectError::Address,
+            ),
+            ("hostaddr=127.0.0.1 user=u", ConnectError::Address),
+            ("hostaddr=192.0.2.1 user=u", ConnectError::Address),
+            (
+                "host=localhost hostaddr=127.0.0.1,192.0.2.1 user=u",
+                ConnectError::Address,
+            ),
+            (
+                "postgres:///l?hostaddr=192.0.2.1&user=u",
+                ConnectError::Address,
+            ),
             ("hunter2", ConnectError::Address),
             ("user=u sslmode=hunter2", ConnectError::EncryptionMode),
             ("user=u password='hunter2", ConnectError::Address),
@@ -254,6 +293,17 @@ mod tests {
         ] {
             assert_eq!(refused(text), ConnectError::Unencrypted { at: at(host) });
         }
+        // The client would connect to the address in numbers, and not to the socket.
+        for text in [
+            "host=/run/postgresql hostaddr=192.0.2.2 user=u dbname=l",
+            "hostaddr=192.0.2.2 host=/run/postgresql user=u dbname=l sslmode=disable",
+            "host=/run/postgresql hostaddr=127.0.0.1 user=u dbname=l",
+            "postgres://u@%2Frun%2Fpostgresql/l?hostaddr=192.0.2.2",
+            "postgres://u@/l?host=/run/postgresql&hostaddr=192.0.2.2",
+        ] {
+            let at = at("/run/postgresql");
+            assert_eq!(refused(text), ConnectError::SocketAndHostAddress { at });
+        }
         for (text, exposed) in [
             ("postgres://u@db.example/l?sslmode=disable", true),
             ("host=db.example user=u sslmode = 'disable'", true),
@@ -267,6 +317,18 @@ mod tests {
             assert_eq!(address.is_exposed(), exposed, "{text}");
             assert!(address.tls.is_none());
             assert_eq!(address.config.get_ssl_mode(), SslMode::Disable);
+            // Addresses that are local without encryption stay local, whatever a name resolves to.
+            let dialled = address.config.get_hostaddrs();
+            if text.contains("localhost") {
+                assert_eq!(
+                    dialled,
+                    [
+                        IpAddr::from(Ipv6Addr::LOCALHOST),
+                        Ipv4Addr::LOCALHOST.into()
+                    ]
+                );
+                assert_eq!(address.config.get_hosts().len(), dialled.len());
+            }
         }
     }
 

@@ -6,8 +6,9 @@
 use std::{
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::mpsc::{self, Receiver, Sender},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
+    time::Duration,
 };
 
 use fork_count::Process;
@@ -19,12 +20,32 @@ use crate::store::Cause;
 /// The name of each thread, as a debugger shows it.
 const NAME: &str = "odometry ledger";
 
+/// How long to wait for a new connection: TCP, TLS, log-in and the check of the server's settings.
+pub(super) const CONNECTING: Duration = Duration::from_secs(10);
+
+/// How long to wait for the end of a job. It is longer than the server's `statement_timeout`, so that a server that works reports
+/// its own error first.
+const ANSWERING: Duration = Duration::from_secs(120);
+
+/// How long a server may take. Tests use shorter times.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) connecting: Duration,
+    pub(super) answering: Duration,
+}
+
+pub(super) const LIMITS: Limits = Limits {
+    connecting: CONNECTING,
+    answering: ANSWERING,
+};
+
 type Job = Box<dyn FnOnce(&mut Client) + Send>;
 
 /// A handle to a connection. To drop it waits for nothing: the thread closes the connection by itself.
 pub(super) struct Connection {
     /// Until it is dropped.
     jobs: Option<Sender<Job>>,
+    answering: Duration,
     /// In a forked process the thread does not exist.
     process: Process,
 }
@@ -35,17 +56,21 @@ pub(super) enum Failure {
     Statement { error: Error, is_closed: bool },
     /// The client panicked, now or before. Its connection is closed.
     Panicked,
+    /// The server has not answered for this time. The job may still be done later, so the connection must not be used again.
+    Silent(Duration),
     /// The process was forked after the connection was made.
     Forked,
 }
 
 impl Connection {
-    /// Starts a thread that connects, and waits until it has. The second value of `connect` is returned, too.
+    /// Starts a thread that connects, and waits until it has, for a limited time. The second value of `connect` is returned, too.
+    /// After the limit, the thread closes the connection as soon as the server answers or closes it.
     ///
     /// # Errors
-    /// Those of `connect`, and [`ConnectError::NoThread`].
+    /// Those of `connect`, [`ConnectError::NoThread`], and [`ConnectError::Unreachable`] after the limit.
     pub(super) fn open<X: Send + 'static>(
         at: &str,
+        limits: Limits,
         connect: impl FnOnce() -> Result<(Client, X), ConnectError> + Send + 'static,
     ) -> Result<(Self, X), ConnectError> {
         let no_thread = |reason: String| ConnectError::NoThread {
@@ -56,7 +81,7 @@ impl Connection {
         let (opened, outcome) = mpsc::sync_channel(1);
         let work = move || match caught(connect) {
             Some(Ok((client, found))) => {
-                // The caller of `open` waits for this.
+                // If the caller of `open` has given up, the queue is closed, and so is the connection.
                 let _ = opened.send(Ok(found));
                 serve(client, queue);
             }
@@ -65,16 +90,25 @@ impl Connection {
         };
         let thread = thread::Builder::new().name(NAME.into()).spawn(work);
         thread.map_err(|error| no_thread(error.to_string()))?;
-        let panicked = || no_thread("the client panicked while it connected".into());
-        let found = outcome.recv().map_err(|_| panicked())??;
+        let found = match outcome.recv_timeout(limits.connecting) {
+            Ok(opened) => opened?,
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(Failure::Silent(limits.connecting).at(at));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(no_thread("the client panicked while it connected".into()));
+            }
+        };
         let connection = Self {
             jobs: Some(jobs),
+            answering: limits.answering,
             process: Process::current(),
         };
         Ok((connection, found))
     }
 
-    /// Does a job on the connection's thread, and waits for it.
+    /// Does a job on the connection's thread, and waits for it, for a limited time. After [`Failure::Silent`] the caller drops this
+    /// handle: then the thread sends no other statement, and closes the connection when the job has ended.
     pub(super) fn run<X: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Client) -> Result<X, Error> + Send + 'static,
@@ -94,7 +128,11 @@ impl Connection {
         if !matches!(sent, Some(Ok(()))) {
             return Err(Failure::Panicked);
         }
-        answered.recv().unwrap_or(Err(Failure::Panicked))
+        match answered.recv_timeout(self.answering) {
+            Ok(done) => done,
+            Err(RecvTimeoutError::Timeout) => Err(Failure::Silent(self.answering)),
+            Err(RecvTimeoutError::Disconnected) => Err(Failure::Panicked),
+        }
     }
 }
 
@@ -126,7 +164,7 @@ impl Failure {
     pub(super) fn is_closed(&self) -> bool {
         match self {
             Self::Statement { error, is_closed } => *is_closed || has_class(error, &["57P", "08"]),
-            Self::Panicked | Self::Forked => true,
+            Self::Panicked | Self::Silent(_) | Self::Forked => true,
         }
     }
 
@@ -143,7 +181,7 @@ impl Failure {
     pub(super) fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Statement { error, .. } => error.code(),
-            Self::Panicked | Self::Forked => None,
+            Self::Panicked | Self::Silent(_) | Self::Forked => None,
         }
     }
 
@@ -151,7 +189,7 @@ impl Failure {
     pub(super) fn at(&self, at: &str) -> ConnectError {
         match self {
             Self::Statement { error, .. } => ConnectError::of(at, error),
-            Self::Panicked => ConnectError::Unreachable {
+            Self::Panicked | Self::Silent(_) => ConnectError::Unreachable {
                 at: at.to_owned(),
                 reason: self.reason(),
             },
@@ -167,6 +205,9 @@ impl Failure {
         match self {
             Self::Statement { error, .. } => reason(error),
             Self::Panicked => "the client panicked, and its connection was closed".into(),
+            Self::Silent(limit) => {
+                format!("no answer within {limit:?}, and the connection was given up")
+            }
             Self::Forked => Cause::Forked.to_string(),
         }
     }

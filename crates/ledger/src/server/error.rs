@@ -55,6 +55,15 @@ pub enum ConnectError {
         "the address asks for encryption on a Unix socket, where there is none: leave `sslmode` out, because nothing leaves this machine"
     )]
     EncryptedSocket,
+    /// The address names a Unix socket and a `hostaddr`.
+    #[error(
+        "the address {at} asks for a Unix socket and has a `hostaddr`, to which the connection would be made instead, perhaps on another \
+         machine: leave `hostaddr` out, or replace the socket by the name of that host"
+    )]
+    SocketAndHostAddress {
+        /// Where the server is.
+        at: String,
+    },
     /// The server has no encryption.
     #[error(
         "the address asks for an encrypted connection, and the server {at} offers none: set `ssl = on` there, with a certificate"

@@ -8,6 +8,8 @@ mod connection;
 mod error;
 mod parameters;
 mod settings;
+#[cfg(all(test, target_os = "linux"))]
+mod silent;
 mod tls;
 mod turn;
 mod until;
@@ -26,7 +28,7 @@ use postgres::{Client, Error};
 pub use self::error::ConnectError;
 use self::{
     address::Address,
-    connection::{Connection, Failure},
+    connection::{Connection, Failure, LIMITS, Limits},
     error::unread,
     settings::{Settings, checked},
     turn::{Turn, number, page},
@@ -45,6 +47,9 @@ use crate::{
 /// How long to go on trying to reach a server that was there before.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How many records are counted by one statement, which has to end within the server's `statement_timeout`.
+const COUNTED: i64 = 1 << 18;
+
 /// Records on a PostgreSQL server. `setup.sql` makes the tables and the roles.
 pub struct Postgres {
     address: Arc<Address>,
@@ -54,6 +59,7 @@ pub struct Postgres {
     reader: Mutex<Option<Connection>>,
     hazards: Vec<Hazard>,
     patience: Duration,
+    limits: Limits,
     /// Is it only looked at? Then the server is told to let nothing be written.
     only_read: bool,
     /// A forked process has the sockets as well, and would talk in between.
@@ -67,7 +73,7 @@ impl Postgres {
     /// # Errors
     /// [`ConnectError`].
     pub fn connect(address: &str) -> Result<Self, ConnectError> {
-        let (store, is_begun) = Self::new(address, false)?;
+        let (store, is_begun) = Self::new(address, false, LIMITS)?;
         if !is_begun {
             store.begin()?;
         }
@@ -80,7 +86,7 @@ impl Postgres {
     /// # Errors
     /// [`ConnectError`].
     pub fn connect_to_read(address: &str) -> Result<Self, ConnectError> {
-        let (store, is_begun) = Self::new(address, true)?;
+        let (store, is_begun) = Self::new(address, true, LIMITS)?;
         let at = || store.address.shown.clone();
         match is_begun {
             true => Ok(store),
@@ -89,9 +95,9 @@ impl Postgres {
     }
 
     /// The store, and whether it has records.
-    fn new(address: &str, only_read: bool) -> Result<(Self, bool), ConnectError> {
+    fn new(address: &str, only_read: bool, limits: Limits) -> Result<(Self, bool), ConnectError> {
         let address = Arc::new(Address::parse(address)?);
-        let (connection, settings) = connected(&address, only_read)?;
+        let (connection, settings) = connected(&address, only_read, limits)?;
         let failover = settings.follows.then_some(Hazard::Failover);
         let network = address.is_exposed().then_some(Hazard::Network);
         let store = Self {
@@ -101,6 +107,7 @@ impl Postgres {
             reader: Mutex::new(Some(connection)),
             process: Process::current(),
             patience: PATIENCE,
+            limits,
             only_read,
             address,
         };
@@ -115,7 +122,7 @@ impl Postgres {
 
     /// A new connection, to a server that is still as it should be.
     fn connected(&self) -> Result<Connection, ConnectError> {
-        Ok(connected(&self.address, self.only_read)?.0)
+        Ok(connected(&self.address, self.only_read, self.limits)?.0)
     }
 
     fn idle(&self) -> Option<Connection> {
@@ -162,9 +169,16 @@ impl Postgres {
         } else {
             self.patience
         };
-        let deadline = Instant::now() + patience;
+        let began = Instant::now();
+        let deadline = began + patience;
         let mut reader = lock(&self.reader);
         let old = reader.take();
+        if old.is_none() && began.elapsed() > self.patience + self.limits.connecting {
+            // Each look-up that waits would otherwise try for as long as the one before it.
+            return Err(unreachable(
+                &"another look-up has waited for the server in vain",
+            ));
+        }
         let mut look_on = |connection: Connection| match connection.run(look.clone()) {
             Err(failure) if failure.is_closed() => Err(failure),
             done => {
@@ -205,6 +219,22 @@ impl Postgres {
         }
     }
 
+    /// The number of records that a query counts, which takes the first and the last of a range. Each statement counts a limited
+    /// number, so that it ends in time.
+    fn count_in_ranges(&self, query: &'static str, until: i64) -> Result<u64, StoreError> {
+        let last = "SELECT max(seq) FROM odometry.records WHERE seq <= $1";
+        let last = self.count(last, until)?.map_or(-1, number);
+        let (mut from, mut counted) = (0, 0);
+        while from <= last {
+            let to = last.min(from.saturating_add(COUNTED - 1));
+            let ask = move |client: &mut Client| client.query_one(query, &[&from, &to])?.try_get(0);
+            let found: i64 = self.look(ask)?;
+            counted += found.unsigned_abs();
+            from = to.saturating_add(1);
+        }
+        Ok(counted)
+    }
+
     fn count(&self, query: &'static str, until: i64) -> Result<Option<u64>, StoreError> {
         let ask = move |client: &mut Client| client.query_one(query, &[&until])?.try_get(0);
         let found: Option<i64> = self.look(ask)?;
@@ -225,14 +255,19 @@ fn unreachable(why: &dyn std::fmt::Display) -> StoreError {
 fn connected(
     address: &Arc<Address>,
     only_read: bool,
+    limits: Limits,
 ) -> Result<(Connection, Settings), ConnectError> {
     let there = Arc::clone(address);
-    Connection::open(&address.shown, move || {
+    Connection::open(&address.shown, limits, move || {
         let mut client = there.connect()?;
-        if only_read {
-            let told = client.batch_execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
-            told.map_err(|error| ConnectError::of(&there.shown, &error))?;
-        }
+        let session = match only_read {
+            true => {
+                "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY; SET statement_timeout = '60s'"
+            }
+            false => "SET statement_timeout = '60s'",
+        };
+        let set = client.batch_execute(session);
+        set.map_err(|error| ConnectError::of(&there.shown, &error))?;
         let settings = checked(&there, &mut client)?;
         Ok((client, settings))
     })

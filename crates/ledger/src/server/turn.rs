@@ -170,14 +170,15 @@ impl Postgres {
         let mut id = CommitId::default();
         getrandom::fill(&mut id)
             .map_err(|error| StoreError::NotWritten(Cause::System(error.to_string())))?;
-        let (before, mut pause) = (turn.head, Pause::until(Instant::now() + self.patience));
+        let (before, mut pause) = (turn.head, None);
         let (mut turn, mut in_doubt) = (Some(turn), false);
         loop {
             let here = match turn.take() {
                 Some(turn) => turn,
                 None => {
+                    let deadline = pause.get_or_insert_with(|| self.pause()).deadline;
                     let again = self
-                        .again(pause.deadline)
+                        .again(deadline)
                         .map_err(|cause| doubt(in_doubt, cause))?;
                     if again.head != before {
                         return self.found(again, in_doubt, (batch, &id));
@@ -202,11 +203,16 @@ impl Postgres {
             if failure.is_refusal() && !in_doubt {
                 return Err(StoreError::NotWritten(Cause::System(failure.reason())));
             }
-            if !pause.wait() {
+            // From the first failure on: a server that is silent takes longer than the patience to fail.
+            if !pause.get_or_insert_with(|| self.pause()).wait() {
                 let cause = failure.at(&self.address.shown);
                 return Err(doubt(in_doubt, Cause::System(cause.to_string())));
             }
         }
+    }
+
+    fn pause(&self) -> Pause {
+        Pause::until(Instant::now() + self.patience)
     }
 
     /// The head row once more, on a new connection.

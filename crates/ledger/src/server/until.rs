@@ -42,10 +42,10 @@ impl Store for Until<'_> {
     }
 
     fn indexed(&self) -> Result<(u64, u64), StoreError> {
-        let keys = "SELECT count(key) FROM odometry.records WHERE key IS NOT NULL AND seq <= $1";
-        let checkpoints = "SELECT count(*) FROM odometry.records WHERE checkpoint AND seq <= $1";
-        let keys = self.store.count(keys, self.until)?.unwrap_or(0);
-        let checkpoints = self.store.count(checkpoints, self.until)?.unwrap_or(0);
-        Ok((keys, checkpoints))
+        let keys = "SELECT count(key) FROM odometry.records WHERE seq BETWEEN $1 AND $2";
+        let checkpoints =
+            "SELECT count(*) FROM odometry.records WHERE checkpoint AND seq BETWEEN $1 AND $2";
+        let keys = self.store.count_in_ranges(keys, self.until)?;
+        Ok((keys, self.store.count_in_ranges(checkpoints, self.until)?))
     }
 }

@@ -269,6 +269,38 @@ impl Server {
         self.is_up.store(false, Ordering::SeqCst);
     }
 
+    /// From now on it answers nothing, while the kernel still accepts connections and keeps them alive.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// It goes on where it was frozen.
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let postmaster = fs::read_to_string(self.data().join("postmaster.pid")).unwrap();
+        let postmaster = postmaster.lines().next().unwrap();
+        let mut all = vec![postmaster.to_owned()];
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let status = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            // The name, in brackets, may have spaces; the state and the parent follow.
+            let parent = status
+                .rsplit_once(')')
+                .and_then(|(_, rest)| rest.split_whitespace().nth(1));
+            if parent == Some(postmaster) {
+                all.push(entry.file_name().into_string().unwrap());
+            }
+        }
+        // One of them may have ended meanwhile.
+        let _ = Command::new("kill")
+            .arg(signal)
+            .args(&all)
+            .output()
+            .unwrap();
+    }
+
     /// As the owner.
     pub fn psql(&self, database: &str, sql: &str) {
         let socket = self.directory.to_str().unwrap();
@@ -337,6 +369,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if self.is_up.load(Ordering::SeqCst) && std::thread::panicking() {
+            // The test may have frozen it.
+            self.thaw();
+        }
         if !self.is_up.load(Ordering::SeqCst) {
             // It is down already.
         } else if !std::thread::panicking() {
