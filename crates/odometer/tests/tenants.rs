@@ -1,0 +1,99 @@
+//! The accounts and data sets for which threads count, and when their limits are asked. A thread is held here without being started.
+
+use std::sync::{Mutex, PoisonError};
+
+use measures::{Basic, PrivacyMap, PureDp, times};
+use odometer::journal::{Books, Memory};
+use odometer::{LaunchError, Measurement, Odometer, Records, Session, Transformation};
+use queryable::internal::{HeldThread, hold_thread};
+use queryable::{AskError, PostProcessor, Received, Root, Scope, Sent, Side, Tenant, machine};
+
+type Person = (u32, i64);
+type People = Records<Person>;
+type Holds = Measurement<People, PureDp, HeldThread>;
+type On = Session<People, Basic<PureDp>>;
+
+/// The limit of the process is shared by these tests.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn people() -> Odometer<People, Basic<PureDp>> {
+    Odometer::new(Records::new(), Basic::new(PureDp)).named("people")
+}
+
+fn data() -> Vec<Person> {
+    vec![(1, 1), (2, 2)]
+}
+
+fn free<A: 'static>(
+    function: impl Fn(&mut Scope<'_>) -> Result<A, AskError> + Send + Sync + 'static,
+) -> Measurement<People, PureDp, A> {
+    let map = PrivacyMap::per_record(PureDp, "0").unwrap();
+    Measurement::new("holds a thread", Records::new(), map, move |_, scope| {
+        function(scope)
+    })
+}
+
+/// It has loss 0, and its answer holds a thread.
+fn holds() -> Holds {
+    free(|scope| hold_thread(&scope.tenant())).ready_when(Tenant::check_thread)
+}
+
+/// Everything that can be launched here before a launch is refused, without a charge.
+fn all(session: &On, kept: &mut Vec<HeldThread>) -> usize {
+    let before = kept.len();
+    loop {
+        match session.launch(&holds()) {
+            Ok(held) => kept.push(held),
+            Err(refused) => {
+                assert!(matches!(refused, LaunchError::NotReady { .. }), "{refused}");
+                return kept.len() - before;
+            }
+        }
+    }
+}
+
+/// A post-processor that answers with all threads that it can hold.
+struct Taking;
+
+impl PostProcessor for Taking {
+    type Query = ();
+    type Answer = Vec<HeldThread>;
+    type InnerQuery = ();
+    type InnerAnswer = ();
+
+    fn step(&mut self, _: Received<Self>, scope: &mut Scope<'_>) -> Result<Sent<Self>, AskError> {
+        let below = scope.root()?;
+        let child = machine(|(), scope: &mut Scope<'_>| Ok(scope.tenant()));
+        let tenants = [
+            scope.tenant(),
+            scope.spawn(child)?.ask(())?,
+            below.tenant(),
+            below.branch_for("another")?.tenant(),
+            below.branch_for("another")?.branch_for("red")?.tenant(),
+        ];
+        let mut held = Vec::new();
+        for tenant in tenants {
+            while let Ok(more) = hold_thread(&tenant) {
+                held.push(more);
+            }
+        }
+        Ok(Side::Left(held))
+    }
+}
+
+#[test]
+fn a_post_processor_holds_no_thread_of_the_data_set() -> Result<(), AskError> {
+    let _alone = alone();
+    let data_set = Root::from_os()?.branch_for("the data set")?;
+    let account = data_set.branch_for("red")?;
+    let inner = account.spawn(machine(|(), _| Ok(())))?;
+    let taken = account.postprocess(&inner, Taking)?.ask(())?;
+    assert_eq!(taken.len(), 512, "half of the limit of the process");
+    account.tenant().check_thread()?;
+    data_set.tenant().check_thread()?;
+    Ok(())
+}
