@@ -97,3 +97,29 @@ fn a_post_processor_holds_no_thread_of_the_data_set() -> Result<(), AskError> {
     data_set.tenant().check_thread()?;
     Ok(())
 }
+
+#[test]
+fn launches_without_a_session_are_asked_and_leave_room_to_sessions()
+-> Result<(), Box<dyn std::error::Error>> {
+    let _alone = alone();
+    let mut kept = Vec::new();
+    let refused = loop {
+        match holds().invoke(data()) {
+            Ok(held) => kept.push(held),
+            Err(refused) => break refused,
+        }
+    };
+    assert!(matches!(refused, LaunchError::NotReady { .. }), "{refused}");
+    assert!(
+        refused.to_string().contains("ThreadLimits::process"),
+        "{refused}"
+    );
+    assert_eq!(kept.len(), 512);
+    let root = Root::from_os()?;
+    assert!(
+        hold_thread(&root.tenant()).is_err(),
+        "nothing is charged, so the limit is exact"
+    );
+    assert_eq!(all(&people().open(data())?, &mut kept), 256);
+    Ok(())
+}
