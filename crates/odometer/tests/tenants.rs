@@ -99,6 +99,31 @@ fn a_post_processor_holds_no_thread_of_the_data_set() -> Result<(), AskError> {
 }
 
 #[test]
+fn launches_together_charge_nothing_that_finds_no_room() -> Result<(), Box<dyn std::error::Error>> {
+    let _alone = alone();
+    let session = people().open_on(&Books::new(Memory::new()), 1, data())?;
+    let answers = session.launch_all(&vec![holds(); 300]);
+    let (held, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+    let not_ready = |answer: &Result<_, _>| matches!(answer, Err(LaunchError::NotReady { .. }));
+    assert!(refused.iter().all(not_ready));
+    assert_eq!((held.len(), refused.len()), (256, 44));
+    let launched = session.launches()?.iter().map(|run| run.1).sum::<u64>();
+    assert_eq!(launched, 256);
+
+    // Those that need no thread are launched in order, before and after.
+    drop(held);
+    let plain = || free(|_| Ok(None));
+    let one = || holds().postprocess(Some);
+    let mixed = session.launch_all(&[plain(), plain(), one(), plain(), one(), one()]);
+    let held = mixed
+        .into_iter()
+        .map(|answer| answer.map(|held| held.is_some()));
+    let held: Result<Vec<_>, _> = held.collect();
+    assert_eq!(held?, [false, false, true, false, true, true]);
+    Ok(())
+}
+
+#[test]
 fn launches_without_a_session_are_asked_and_leave_room_to_sessions()
 -> Result<(), Box<dyn std::error::Error>> {
     let _alone = alone();

@@ -124,6 +124,11 @@ impl<S: Space, M: Measure> Head<S, M> {
         self.check_ready(root)
     }
 
+    /// Could what runs before it make it unready?
+    pub(crate) fn needs_room(&self) -> bool {
+        self.ready.is_some()
+    }
+
     /// Can it run below this root now?
     pub(super) fn check_ready(&self, root: &Root) -> Result<(), LaunchError> {
         match &self.ready {
