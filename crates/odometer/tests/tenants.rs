@@ -124,6 +124,61 @@ fn launches_together_charge_nothing_that_finds_no_room() -> Result<(), Box<dyn s
 }
 
 #[test]
+fn opening_an_account_again_makes_no_room() -> Result<(), Box<dyn std::error::Error>> {
+    let _alone = alone();
+    let mut kept = Vec::new();
+    let books = Books::new(Memory::new());
+    let session = people().open_on(&books, 1, data())?;
+    let mut room = |session: &On| all(session, &mut kept);
+    let red = session.nested("red").open()?;
+    assert_eq!(room(&red), 64);
+    assert_eq!(room(&session.nested("red").open()?), 0);
+    let filter = people().named("reserved").filter(1, "1")?;
+    let reserved = session.launch(&filter)?;
+    assert_eq!(room(&reserved), 64);
+    assert_eq!(room(&session.resume(&filter)?), 0);
+    assert_eq!(room(&session.nested("blue").open()?), 64);
+    drop(kept);
+
+    // A part counts for the tenant of the session that is divided.
+    let mut kept = Vec::new();
+    let session = people().open(data())?;
+    let red = session.nested("red").open()?;
+    let parts = red.partition(|person: &Person| person.0)?;
+    for (part, expected) in [(1, 64), (1, 0), (2, 0)] {
+        assert_eq!(all(&parts.part(part)?, &mut kept), expected);
+    }
+    let parts = session.partition(|person: &Person| person.0)?;
+    for expected in [192, 0] {
+        assert_eq!(all(&parts.part(1)?, &mut kept), expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn teams_below_a_link_of_the_top_session_are_accounts() -> Result<(), Box<dyn std::error::Error>> {
+    let _alone = alone();
+    let mut kept = Vec::new();
+    let same = Transformation::new(
+        Records::<Person>::new(),
+        Records::<Person>::new(),
+        times(1),
+        |data: &Vec<Person>| Ok(data.clone()),
+    );
+    let top = people().open(data())?;
+    let after = top.nest_after(&same)?;
+    let red = after.nested("red").open()?;
+    assert_eq!(all(&red, &mut kept), 64);
+    assert_eq!(
+        all(&red.nest_after(&same)?.nested("below").open()?, &mut kept),
+        0
+    );
+    assert_eq!(all(&after.nested("blue").open()?, &mut kept), 64);
+    assert_eq!(all(&after, &mut kept), 128, "the rest of the data set");
+    Ok(())
+}
+
+#[test]
 fn launches_without_a_session_are_asked_and_leave_room_to_sessions()
 -> Result<(), Box<dyn std::error::Error>> {
     let _alone = alone();

@@ -56,6 +56,7 @@ pub mod compose;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::canonical::Sealed;
+    pub use crate::root::branch::{branch_as, tenant_below};
     pub use crate::tenant::{HeldThread, hold_thread};
 }
 
