@@ -59,6 +59,8 @@ impl<S: Space, R: FilterRule> Odometer<S, R> {
                 let spot = opened.spot(books, Some(above), at.clone());
                 let account = opened.made(Some(capped.clone())).account_on(spot);
                 let account = account.map_err(|error| AskError::failed(error.to_string()))?;
+                let root = account.root_below(&place.root)?;
+                let place = DataRoot { root, ..place };
                 let data = Data::Here(Arc::clone(data));
                 Ok(Session::new(opened.space().clone(), data, place, account))
             },

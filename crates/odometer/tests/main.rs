@@ -43,6 +43,7 @@ mod settling;
 mod shared;
 mod snapshots;
 mod stopping;
+mod tenants;
 mod turns;
 mod waiting;
 mod walk;

@@ -56,6 +56,8 @@ pub mod compose;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::canonical::Sealed;
+    pub use crate::root::branch::{branch_as, tenant_below};
+    pub use crate::tenant::{HeldThread, hold_thread};
 }
 
 mod canonical;
@@ -89,5 +91,5 @@ pub use postprocess::{Chain, DEFAULT_STEPS, PostProcessor, Received, Sent, Side,
 pub use root::Root;
 pub use running::{guarded, inside_step};
 pub use scope::Scope;
-pub use tenant::{HeldThread, Tenant, ThreadLimits};
+pub use tenant::{Tenant, ThreadLimits};
 pub use turn::{Outside, Sequence, Turn};

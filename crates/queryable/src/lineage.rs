@@ -170,16 +170,20 @@ impl Position {
         None
     }
 
-    /// The nearest tenant above.
+    /// The nearest tenant above, unless there is a post-processor before it: that counts for none of them.
     pub(crate) fn tenant(&self) -> Tenant {
-        let mut above = Some(&self.spawner);
-        while let Some(spawner) = above {
-            if spawner.tenant.is_some() {
-                return spawner.tenant.clone();
+        let (mut above, mut is_postprocessor) = (&self.spawner, self.is_postprocessor);
+        while !is_postprocessor {
+            if above.tenant.is_some() {
+                return above.tenant.clone();
             }
-            above = spawner.parent.as_ref();
+            is_postprocessor = above.is_postprocessor;
+            let Some(parent) = &above.parent else {
+                return Tenant::NONE;
+            };
+            above = parent;
         }
-        Tenant::NONE
+        Tenant::outside()
     }
 
     /// One level down, below `lineage`.

@@ -1,6 +1,6 @@
 //! Roots: owned, shared scopes on the analyst's side.
 
-mod branch;
+pub(crate) mod branch;
 
 use std::{
     fmt,

@@ -266,7 +266,7 @@ impl<'a> Scope<'a> {
         self.place.position.carried()
     }
 
-    /// The tenant for which this step runs; without one, only the process counts.
+    /// The tenant for which this step runs. A post-processor runs for no data set.
     pub fn tenant(&self) -> Tenant {
         self.place.position.tenant()
     }

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc, OnceLock,
+        Arc, LazyLock, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -19,11 +19,14 @@ const MAX_THREADS_OF_ACCOUNT: u64 = 64;
 
 static LIMITS: OnceLock<ThreadLimits> = OnceLock::new();
 static IN_PROCESS: AtomicU64 = AtomicU64::new(0);
+/// The tenant of everything that no session has launched, and of post-processors.
+static OUTSIDE: LazyLock<Arc<Inner>> = LazyLock::new(|| Inner::new(Level::Outside, "".into()));
 
 /// How many threads may be held at the same time by machines that need one each, such as interactive objects of OpenDP.
 ///
 /// A launch beyond a limit is refused before it is charged. Launches that were admitted at the same moment are not refused after
-/// they were charged, so up to twice each limit may be held for a while.
+/// they were charged, so up to twice each limit may be held for a while. Where nothing is charged, outside of sessions and in
+/// post-processors, at most half of the limit of the process may be held, and never more.
 ///
 /// ```
 /// use odometry::queryable::ThreadLimits;
@@ -38,7 +41,8 @@ pub struct ThreadLimits {
     pub process: u64,
     /// For one data set, through all sessions on it: 256 by default.
     pub data_set: u64,
-    /// Through one session directly below the top session of a data set, and everything below that session: 64 by default.
+    /// Through one account and everything below it: 64 by default. An account is a session nested in the top session of a data set,
+    /// or a filter launched there. Links and parts are none: they count for the session above.
     pub account: u64,
 }
 
@@ -74,41 +78,42 @@ impl ThreadLimits {
 /// use odometry::queryable::{AskError, Root};
 /// let data_set = Root::from_os()?.branch_for("the organisation")?;
 /// let team = data_set.branch_for("team red")?;
-/// let project = team.branch_for("a project of team red")?;
-/// let held: Vec<_> = (0..64).map(|_| project.tenant().hold_thread()).collect::<Result<_, _>>()?;
-/// let full = team.tenant().check_thread().unwrap_err();
-/// assert!(full.to_string().contains("the account `team red`"));
-/// data_set.branch_for("team blue")?.tenant().check_thread()?;
-/// drop(held);
-/// team.tenant().check_thread()?;
+/// team.tenant().check_thread()?; // the team has room for one more thread
 /// # Ok::<(), AskError>(())
 /// ```
 #[derive(Clone)]
 pub struct Tenant(Option<Arc<Inner>>);
 
 struct Inner {
+    level: Level,
     name: Arc<str>,
-    /// Of an account.
-    data_set: Option<Arc<Inner>>,
     held: AtomicU64,
 }
 
+enum Level {
+    DataSet,
+    /// An account of this data set.
+    Account(Arc<Inner>),
+    Outside,
+}
+
 impl Tenant {
-    /// No data set and no account: only the process counts.
+    /// No data set and no account: a root on the analyst's side.
     pub(crate) const NONE: Self = Self(None);
 
-    /// A data set, below none; one of its accounts, below a data set; below an account, that account itself.
+    /// The tenant of a post-processor, and of everything below it.
+    pub(crate) fn outside() -> Self {
+        Self(Some(Arc::clone(&OUTSIDE)))
+    }
+
+    /// A data set, below none; one of its accounts, below a data set; below anything else, the same again.
     pub(crate) fn below(&self, name: Arc<str>) -> Self {
-        if let Some(inner) = &self.0
-            && inner.data_set.is_some()
-        {
-            return self.clone();
-        }
-        Self(Some(Arc::new(Inner {
-            name,
-            data_set: self.0.clone(),
-            held: AtomicU64::new(0),
-        })))
+        let level = match &self.0 {
+            None => Level::DataSet,
+            Some(inner) if matches!(inner.level, Level::DataSet) => Level::Account(inner.clone()),
+            Some(_) => return self.clone(),
+        };
+        Self(Some(Inner::new(level, name)))
     }
 
     pub(crate) fn is_some(&self) -> bool {
@@ -121,7 +126,8 @@ impl Tenant {
     /// [`AskError::Failed`], with the limit that was reached and who reached it.
     pub fn check_thread(&self) -> Result<(), AskError> {
         let limits = ThreadLimits::current();
-        for (inner, limit) in self.levels(limits) {
+        for inner in self.levels() {
+            let limit = inner.limit(limits);
             if inner.held.load(Ordering::SeqCst) >= limit {
                 return Err(inner.full(limit));
             }
@@ -132,51 +138,74 @@ impl Tenant {
         Ok(())
     }
 
-    /// Counts one more thread, until the answer is dropped. After a charge: there is twice as much room as for
-    /// [`check_thread`](Self::check_thread).
-    ///
-    /// # Errors
-    /// As [`check_thread`](Self::check_thread).
-    pub fn hold_thread(&self) -> Result<HeldThread, AskError> {
-        let limits = ThreadLimits::current();
-        let mut held = HeldThread {
-            tenants: Vec::new(),
-            in_process: false,
+    /// The account, if there is one, and the data set; without both, what is outside.
+    fn levels(&self) -> impl Iterator<Item = &Arc<Inner>> {
+        let here = self.0.as_ref().unwrap_or(&OUTSIDE);
+        let data_set = match &here.level {
+            Level::Account(data_set) => Some(data_set),
+            Level::DataSet | Level::Outside => None,
         };
-        for (inner, limit) in self.levels(limits) {
-            if !counted(&inner.held, limit) {
-                return Err(inner.full(limit));
-            }
-            held.tenants.push(Arc::clone(inner));
-        }
-        held.in_process = counted(&IN_PROCESS, limits.process);
-        if !held.in_process {
-            return Err(process_full(limits.process));
-        }
-        Ok(held)
-    }
-
-    /// The account, if there is one, and the data set, with their limits.
-    fn levels(&self, limits: ThreadLimits) -> impl Iterator<Item = (&Arc<Inner>, u64)> {
-        let here = self.0.as_ref();
-        let data_set = here.map(|inner| inner.data_set.as_ref().unwrap_or(inner));
-        let account = here.filter(|inner| inner.data_set.is_some());
-        let account = account.map(|account| (account, limits.account));
-        let data_set = data_set.map(|data_set| (data_set, limits.data_set));
-        account.into_iter().chain(data_set)
+        std::iter::once(here).chain(data_set)
     }
 }
 
-impl Inner {
-    fn full(&self, limit: u64) -> AskError {
-        let (what, field) = match self.data_set {
-            Some(_) => ("account", "account"),
-            None => ("data set of", "data_set"),
+/// Counts one more thread for this tenant, until the answer is dropped. After a charge there is room for twice the limit; where
+/// nothing is charged, for the limit.
+///
+/// # Errors
+/// As [`Tenant::check_thread`].
+pub fn hold_thread(tenant: &Tenant) -> Result<HeldThread, AskError> {
+    let limits = ThreadLimits::current();
+    let mut held = HeldThread {
+        tenants: Vec::new(),
+        in_process: false,
+    };
+    for inner in tenant.levels() {
+        let limit = inner.limit(limits);
+        let most = match inner.level {
+            Level::Outside => limit,
+            Level::DataSet | Level::Account(_) => limit.saturating_mul(2),
         };
+        if !counted(&inner.held, most) {
+            return Err(inner.full(most));
+        }
+        held.tenants.push(Arc::clone(inner));
+    }
+    let most = limits.process.saturating_mul(2);
+    held.in_process = counted(&IN_PROCESS, most);
+    if !held.in_process {
+        return Err(process_full(most));
+    }
+    Ok(held)
+}
+
+impl Inner {
+    fn new(level: Level, name: Arc<str>) -> Arc<Self> {
+        Arc::new(Self {
+            level,
+            name,
+            held: AtomicU64::new(0),
+        })
+    }
+
+    fn limit(&self, limits: ThreadLimits) -> u64 {
+        match self.level {
+            Level::DataSet => limits.data_set,
+            Level::Account(_) => limits.account,
+            Level::Outside => limits.process / 2,
+        }
+    }
+
+    fn full(&self, limit: u64) -> AskError {
         let name = &self.name;
+        let (holds, field) = match self.level {
+            Level::Account(_) => (format!("the account `{name}` holds"), "account"),
+            Level::DataSet => (format!("the data set of `{name}` holds"), "data_set"),
+            Level::Outside => ("code outside of sessions holds".into(), "process"),
+        };
         AskError::failed(format!(
-            "it needs a thread, and the {what} `{name}` holds {limit} threads, its limit: drop handles of objects that have one, or have \
-             the operator raise `ThreadLimits::{field}`"
+            "it needs a thread, and {holds} {limit} threads, its limit: drop handles of objects that have one, or have the operator \
+             raise `ThreadLimits::{field}`"
         ))
     }
 }
@@ -188,9 +217,9 @@ fn process_full(limit: u64) -> AskError {
     ))
 }
 
-/// Counts one more, unless twice the limit is reached.
-fn counted(held: &AtomicU64, limit: u64) -> bool {
-    let more = |held: u64| (held < limit.saturating_mul(2)).then_some(held + 1);
+/// Counts one more, unless this number is reached.
+fn counted(held: &AtomicU64, most: u64) -> bool {
+    let more = |held: u64| (held < most).then_some(held + 1);
     held.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more)
         .is_ok()
 }

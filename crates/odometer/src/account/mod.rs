@@ -23,12 +23,18 @@ mod shared;
 mod step;
 mod tallies;
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use measures::{
     ChildLoss, Interleaving, Loss as _, Measure, Metric, Rule, Tallied, Total, TotalLoss,
 };
-use queryable::{DEFAULT_MESSAGES, Sequence, guarded};
+use queryable::{
+    AskError, DEFAULT_MESSAGES, Root, Sequence, Tenant, guarded,
+    internal::{branch_as, tenant_below},
+};
 
 pub(crate) use self::{addresses::AddressMap, tallies::Cap};
 use self::{
@@ -111,6 +117,8 @@ pub(crate) struct Account<MI: Metric, R: Tallied> {
     sequence: Option<Sequence>,
     parent: Option<Parent<MI, R::Child>>,
     depth: u16,
+    /// The tenant of all sessions with this account, unless it is a link's or a part's.
+    tenant: OnceLock<Tenant>,
     /// Where charges are recorded, if they are.
     journaled: Option<Box<Journaled<MI>>>,
     state: Mutex<State<MI, R>>,
@@ -170,6 +178,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
             sequence: sequential.then(Sequence::new),
             parent,
             depth,
+            tenant: OnceLock::new(),
             journaled: None,
             readings: Readings::new(),
             copies: plan::CopiesOf::default(),
@@ -194,6 +203,13 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     pub(crate) fn sequential(mut self) -> Self {
         self.sequence.get_or_insert_with(Sequence::new);
         self
+    }
+
+    /// A root below `above` for a session with this account. The same account has the same tenant,
+    /// however often it is opened.
+    pub(crate) fn root_below(&self, above: &Root) -> Result<Root, AskError> {
+        let tenant = || tenant_below(above, Arc::clone(&self.label));
+        branch_as(above, self.tenant.get_or_init(tenant))
     }
 
     pub(crate) fn cap(&self) -> Option<&Cap<MI, R>> {

@@ -3,7 +3,7 @@
 //!
 //! [`Kind::Planned`]: crate::account::admission::Kind::Planned
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use measures::Metric;
 use measures::Tallied;
@@ -96,6 +96,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
                 sequence: None,
                 parent,
                 depth: self.depth,
+                tenant: OnceLock::new(),
                 journaled: None,
                 state: Mutex::new(State::new(spent, halted)),
                 readings: Readings::new(),

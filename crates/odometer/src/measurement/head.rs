@@ -121,14 +121,24 @@ impl<S: Space, M: Measure> Head<S, M> {
             let (ours, theirs) = (format!("{measure:?}"), format!("{:?}", self.measure()));
             return Err(LaunchError::Measure { ours, theirs });
         }
+        self.check_ready(root)
+    }
+
+    /// Could what runs before it make it unready?
+    pub(crate) fn needs_room(&self) -> bool {
+        self.ready.is_some()
+    }
+
+    /// Can it run below this root now?
+    pub(super) fn check_ready(&self, root: &Root) -> Result<(), LaunchError> {
         match &self.ready {
             None => Ok(()),
-            Some(ready) => self.check_ready(&**ready, &root.tenant()),
+            Some(ready) => self.ask_ready(&**ready, &root.tenant()),
         }
     }
 
     #[cold]
-    fn check_ready(&self, ready: &Ready, tenant: &Tenant) -> Result<(), LaunchError> {
+    fn ask_ready(&self, ready: &Ready, tenant: &Tenant) -> Result<(), LaunchError> {
         let asked = guarded(|| ready(tenant)).and_then(|ready| ready);
         asked.map_err(|reason| LaunchError::NotReady {
             launch: self.description().to_string(),

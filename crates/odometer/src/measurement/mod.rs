@@ -156,8 +156,9 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     }
 
     /// The same measurement, which can be launched only while `ready` returns `Ok`: for one that needs more than data
-    /// and coins, a thread for example. `ready` receives the [tenant](Tenant) for which it would run. It is called before anything is charged, so it must depend on no data. Every measurement
-    /// that is made from this one calls it, too. It replaces an earlier `ready`.
+    /// and coins, a thread for example. `ready` receives the [tenant](Tenant) for which it would run. It is called before anything
+    /// is charged, and by [`invoke`](Self::invoke), so it must depend on no data.
+    /// Every measurement that is made from this one calls it, too. It replaces an earlier `ready`.
     ///
     /// ```
     /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
@@ -184,7 +185,8 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     /// Runs it on data outside any session, with coins from the operating system. Nothing keeps account.
     ///
     /// # Errors
-    /// [`OpenError::NotInSpace`](crate::OpenError::NotInSpace); [`LaunchError::TooDeep`]; [`LaunchError::Failed`] with the function's error.
+    /// [`OpenError::NotInSpace`](crate::OpenError::NotInSpace); [`LaunchError::TooDeep`]; [`LaunchError::NotReady`];
+    /// [`LaunchError::Failed`] with the function's error.
     pub fn invoke(&self, data: S::Data) -> Result<A, LaunchError> {
         self.invoke_in(
             &Root::from_os().map_err(LaunchError::Unusable)?,
@@ -199,6 +201,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
     pub fn invoke_in(&self, root: &Root, data: &Arc<S::Data>) -> Result<A, LaunchError> {
         self.head().check_depth()?;
         check_contains(self.space(), data)?;
+        self.head().check_ready(root)?;
         root.run([], |scope| self.run_unprocessed(data, scope))
             .and_then(Unprocessed::processed)
             .map_err(LaunchError::Failed)

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use measures::{Adaptive, Conversion, FilterRule, MAX_LINKS, Metric, Tallied};
-use queryable::{DEFAULT_MESSAGES, guarded};
+use queryable::{DEFAULT_MESSAGES, Root, guarded};
 
 use super::{Data, Session, nested::Nested, watch::DataRoot};
 use crate::{
-    account::Parent,
     account::cost::Cost,
     account::link::Link,
     account::opening::{Made, Spot},
+    account::{Account, Parent},
     error::OpenError,
     journal::{JournalError, Place, Relation, Segment},
     space::{Space, check_same},
@@ -179,7 +179,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
         }))
     }
 
-    /// Opens a session with this account; on a ledger, the account at this spot.
+    /// Opens a link or a part with this account; on a ledger, with the account at this spot. Its threads count for the tenant of
+    /// this session.
     pub(crate) fn child<T: Space, R2: Tallied>(
         &self,
         space: T,
@@ -187,12 +188,51 @@ impl<S: Space, R: Tallied> Session<S, R> {
         made: Made<T::Metric, R2>,
         spot: Option<NamedSpot<T::Distance>>,
     ) -> Result<Session<T, R2>, OpenError> {
+        let account = self.opened(&space, made, spot)?;
+        let root = self.root.branch().map_err(OpenError::Unusable)?;
+        Ok(self.session_at(root, space, data, account))
+    }
+
+    /// Opens a session with this account, as [`child`](Self::child). The account is a tenant, if this session has the tenant of a
+    /// data set.
+    pub(crate) fn child_as_tenant<T: Space, R2: Tallied>(
+        &self,
+        space: T,
+        data: Data<T::Data>,
+        made: Made<T::Metric, R2>,
+        spot: Option<NamedSpot<T::Distance>>,
+    ) -> Result<Session<T, R2>, OpenError> {
+        let account = self.opened(&space, made, spot)?;
+        let root = account
+            .root_below(&self.root)
+            .map_err(OpenError::Unusable)?;
+        Ok(self.session_at(root, space, data, account))
+    }
+
+    /// A session on data that come from this session's.
+    fn session_at<T: Space, R2: Tallied>(
+        &self,
+        root: Root,
+        space: T,
+        data: Data<T::Data>,
+        account: Arc<Account<T::Metric, R2>>,
+    ) -> Session<T, R2> {
+        let first = self.first.clone();
+        Session::new(space, data, DataRoot { root, first }, account)
+    }
+
+    fn opened<T: Space, R2: Tallied>(
+        &self,
+        space: &T,
+        made: Made<T::Metric, R2>,
+        spot: Option<NamedSpot<T::Distance>>,
+    ) -> Result<Arc<Account<T::Metric, R2>>, OpenError> {
         self.openable()?;
-        let account = match (self.account.journaled(), spot) {
-            (None, _) => Arc::new(made.account()?),
+        match (self.account.journaled(), spot) {
+            (None, _) => Ok(Arc::new(made.account()?)),
             (Some(_), None) => {
                 let what = format!("a link or partition below {}", self.account.label);
-                return Err(JournalError::Unnamed { what }.into());
+                Err(JournalError::Unnamed { what }.into())
             }
             (Some(journaled), Some(named)) => made.account_on(Spot {
                 books: &journaled.books,
@@ -202,14 +242,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
                 metric: space.metric(),
                 distances: named.distances,
                 messages: journaled.messages,
-            })?,
-        };
-        let root = self.root.branch_for(Arc::clone(&account.label));
-        let place = DataRoot {
-            root: root.map_err(OpenError::Unusable)?,
-            first: self.first.clone(),
-        };
-        Ok(Session::new(space, data, place, account))
+            }),
+        }
     }
 }
 

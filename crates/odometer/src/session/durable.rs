@@ -11,7 +11,7 @@ use crate::{
     account::admission::{Admitted, Kind, TurnLocks},
     account::durable::{Charged, Durable, Request, charge_all, not_on_a_ledger},
     error::LaunchError,
-    journal::{JournalError, Receipt, Written},
+    journal::{Books, JournalError, Receipt, Written},
     measurement::{Above, Head, Measurement},
     space::Space,
 };
@@ -80,7 +80,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     }
 
     /// Launches several measurements in order: on a ledger, all of them are charged before the first is waited for, so that
-    /// they are written down together. Not under a sequential account on a ledger, where only the newest would answer.
+    /// they are written down together. A measurement that runs only [when it is ready](Measurement::ready_when) is charged alone, and
+    /// runs before the next is asked. Not under a sequential account on a ledger, where only the newest would answer.
     ///
     /// ```
     /// # use odometry::measures::{Basic, PrivacyMap, PureDp};
@@ -101,8 +102,23 @@ impl<S: Space, R: Tallied> Session<S, R> {
         let Some(journaled) = self.account.journaled() else {
             return measurements.iter().map(|each| self.launch(each)).collect();
         };
+        let together = |one: &Measurement<_, _, _>, next: &Measurement<_, _, _>| {
+            !one.head().needs_room() && !next.head().needs_room()
+        };
+        let groups = measurements.chunk_by(together);
+        groups
+            .flat_map(|group| self.launch_together(&journaled.books, group))
+            .collect()
+    }
+
+    /// Launches measurements that are all charged before the first one runs.
+    fn launch_together<A: 'static>(
+        &self,
+        books: &Books,
+        measurements: &[Measurement<S, R::Child, A>],
+    ) -> Vec<Result<A, LaunchError>> {
         let prepared = measurements.iter().map(|each| self.prepared(each.head()));
-        let charged = charge_all(&journaled.books, prepared.collect(), Kind::Plain);
+        let charged = charge_all(books, prepared.collect(), Kind::Plain);
         let launched = measurements.iter().zip(charged);
         let run = |(each, charged): (&Measurement<S, R::Child, A>, Result<_, _>)| {
             let run =

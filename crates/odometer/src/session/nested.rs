@@ -111,6 +111,6 @@ impl<'a, S: Space, R: FilterRule> Nested<'a, S, R> {
             placed: None,
             sequential: false,
         };
-        session.child(session.space().clone(), session.data().clone(), made, spot)
+        session.child_as_tenant(session.space().clone(), session.data().clone(), made, spot)
     }
 }

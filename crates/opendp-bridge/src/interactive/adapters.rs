@@ -100,7 +100,9 @@ impl Sealed for Plain {}
 impl<Q: Send + 'static> QueryAdapter<Q> for Plain {
     type Ours = Q;
 
-    fn decode_query(&self, query: Q, _: &ObjectTable) -> Result<Q, AskError> {
+    /// The object's own code answers it, which may read data right away.
+    fn decode_query(&self, query: Q, objects: &ObjectTable) -> Result<Q, AskError> {
+        objects.reads().begin()?;
         Ok(query)
     }
 }

@@ -15,7 +15,7 @@ use std::{
 };
 
 use odometer::internal::Failures;
-use queryable::{AskError, Tenant, guarded};
+use queryable::{AskError, Tenant, guarded, internal::hold_thread};
 
 use crate::{constructor::Constructor, error::BridgeError};
 
@@ -64,7 +64,7 @@ impl Patience {
 impl Channel {
     /// Starts a thread for an object on data with these failures. The tenant holds the thread until it ends.
     pub(crate) fn start(failures: &Failures, tenant: &Tenant) -> Result<Self, AskError> {
-        let held = tenant.hold_thread()?;
+        let held = hold_thread(tenant)?;
         let (jobs, todo) = mpsc::channel::<Job>();
         let patience = Arc::new(Patience::default());
         let watched = Arc::clone(&patience);

@@ -306,6 +306,7 @@ where
     let metered = Metered::<MI, _, _>::new(measure, answers);
     let how = Interactive(metered.clone(), metered);
     let constructor = Constructor::new(constructor);
+    root.tenant().check_thread()?;
     root.run([], |scope| {
         let failures = Failures::of_no_session();
         start(

@@ -334,6 +334,13 @@ fn plain_messages() -> Result<(), Any> {
     let child = plain.invoke(true)?;
     // The messages are of the wrong type for the compositor inside.
     assert_eq!(child.ask(7), Err(AskError::Halted));
+    // The query went to the object itself, which may have read the data.
+    let session = Odometer::new(plain.space().clone(), Basic::new(PureDp)).open(true)?;
+    let child = session.launch(&plain)?;
+    assert!(session.would_admit(&plain).is_ok());
+    assert_eq!(child.ask(7), Err(AskError::Halted));
+    let stopped = session.launch(&plain).map(drop);
+    assert_eq!(stopped, Err(LaunchError::Stopped { charged: false }));
     Ok(())
 }
 

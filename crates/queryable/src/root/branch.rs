@@ -91,9 +91,7 @@ impl Root {
     /// # Errors
     /// As [`branch`](Self::branch).
     pub fn branch_for(&self, name: impl Into<Arc<str>>) -> Result<Self, AskError> {
-        self.branched(self.0.place.lease.clone(), |here, source| {
-            here.tenant_root(source, here.tenant().below(name.into()))
-        })
+        branch_as(self, &tenant_below(self, name))
     }
 
     /// As [`branch_for`](Self::branch_for) and [`branch_carrying`](Self::branch_carrying) in one.
@@ -121,8 +119,23 @@ impl Root {
         Ok(Self::at(at(&position, source), lease))
     }
 
-    /// The nearest tenant at or above this root; without one, only the process counts.
+    /// The nearest tenant at or above this root. Below a post-processor it is no data set.
     pub fn tenant(&self) -> Tenant {
         self.0.place.position.tenant()
     }
+}
+
+/// The tenant that [`Root::branch_for`] gives to a branch of this root. Each call makes a new one below a data set or below none.
+pub fn tenant_below(root: &Root, name: impl Into<Arc<str>>) -> Tenant {
+    root.tenant().below(name.into())
+}
+
+/// As [`Root::branch`], for this tenant.
+///
+/// # Errors
+/// As [`Root::branch`].
+pub fn branch_as(root: &Root, tenant: &Tenant) -> Result<Root, AskError> {
+    root.branched(root.0.place.lease.clone(), |here, source| {
+        here.tenant_root(source, tenant.clone())
+    })
 }
