@@ -55,7 +55,7 @@ pub mod compose;
 /// For sibling crates only.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::canonical::Sealed;
+    pub use crate::{canonical::Sealed, running::counted_as_analyst};
 }
 
 mod canonical;
