@@ -420,6 +420,26 @@ fn a_post_processor_stops_nothing() {
     }
 }
 
+/// A launch that is stopped means that the operator can read why.
+#[test]
+fn a_stopped_launch_finds_the_failure_in_the_watch() {
+    for _ in 0..2_000 {
+        let (watch, top) = watched();
+        let begun = Barrier::new(2);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                let fails = (&fails_on(31) >> &free("fails")).unwrap();
+                begun.wait();
+                assert_eq!(top.launch(&fails), Err(STOPPED));
+            });
+            let launched = free("free");
+            begun.wait();
+            while top.launch(&launched).is_ok() {}
+            assert_eq!(watch.failures().len(), 1);
+        });
+    }
+}
+
 /// A post-processor that a launch's own step builds may hold data, so its failures are recorded.
 #[test]
 fn a_post_processor_that_a_step_builds_hides_no_failure() {
