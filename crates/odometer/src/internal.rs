@@ -28,6 +28,14 @@ where
     })
 }
 
+/// Whether the measurement has post-processing, which sees the answer of every run. A function that drops answers of some runs
+/// takes no such measurement.
+pub fn is_postprocessed<S: Space, M: Measure, A: 'static>(
+    measurement: &Measurement<S, M, A>,
+) -> bool {
+    measurement.is_postprocessed()
+}
+
 /// Where an [imported] measurement reports that it has failed on data, and reads whether something has.
 #[derive(Clone)]
 pub struct Failures(Option<FirstFailure>);

@@ -291,6 +291,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         let mut head = Head::new(space.clone(), map, description, links, ready.clone());
         head.known.clone_from(&self.head().known);
         head.opening.clone_from(&self.head().opening);
+        head.is_postprocessed = self.head().is_postprocessed;
         Measurement::reserving(head, self.function(), self.0.reserved.clone())
     }
 
@@ -315,6 +316,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         let ready = self.head().ready.clone();
         let mut head = Head::new(space, map, description, links, ready);
         head.opening = self.head().opening.as_ref().map(|_| hidden());
+        head.is_postprocessed = self.head().is_postprocessed;
         Measurement::from_parts(head, function)
     }
 }
