@@ -28,6 +28,16 @@ where
     })
 }
 
+/// The measurement on other data, which `make` makes inside the step; its post-processing runs after the step. The caller vouches
+/// for the map.
+pub fn on_other_data<S: Space, M: Measure, M2: Measure, A: 'static>(
+    measurement: &Measurement<S, M, A>,
+    map: PrivacyMap<S::Metric, M2>,
+    make: impl Fn(&S::Data, &mut Scope<'_>) -> Result<S::Data, AskError> + Send + Sync + 'static,
+) -> Measurement<S, M2, A> {
+    measurement.on_other_data(map, make)
+}
+
 /// Whether the measurement has post-processing, which sees the answer of every run. A function that drops answers of some runs
 /// takes no such measurement.
 pub fn is_postprocessed<S: Space, M: Measure, A: 'static>(

@@ -217,7 +217,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         counted_as_analyst(|| answer.processed())
     }
 
-    fn run_unprocessed(
+    pub(super) fn run_unprocessed(
         &self,
         data: &Arc<S::Data>,
         scope: &mut Scope<'_>,
