@@ -30,11 +30,18 @@ where
 
 /// The measurement on other data, which `make` makes inside the step; its post-processing runs after the step. The caller vouches
 /// for the map.
-pub fn on_other_data<S: Space, M: Measure, M2: Measure, A: 'static>(
+pub fn on_other_data<S, M, M2, A, F>(
     measurement: &Measurement<S, M, A>,
     map: PrivacyMap<S::Metric, M2>,
-    make: impl Fn(&S::Data, &mut Scope<'_>) -> Result<S::Data, AskError> + Send + Sync + 'static,
-) -> Measurement<S, M2, A> {
+    make: F,
+) -> Measurement<S, M2, A>
+where
+    S: Space,
+    M: Measure,
+    M2: Measure,
+    A: 'static,
+    F: Fn(&S::Data, &mut Scope<'_>) -> Result<S::Data, AskError> + Send + Sync + 'static,
+{
     measurement.on_other_data(map, make)
 }
 
