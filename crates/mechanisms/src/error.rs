@@ -77,6 +77,14 @@ pub enum BuildError {
         /// The budget.
         budget: String,
     },
+    /// A measurement with post-processing, which would see the answers of all runs, where only one answer is paid for.
+    #[error(
+        "{what} takes no measurement with post-processing, which would see the answer of every run: post-process the result of {what} instead"
+    )]
+    Postprocessed {
+        /// The function that refuses it.
+        what: &'static str,
+    },
     /// A part of a mechanism could not be built, for a reason of its author's.
     #[error("{reason}")]
     Failed {

@@ -1,13 +1,11 @@
 //! Measurements on a Poisson sample of the records: privacy amplified by sampling.
 
-use std::sync::Arc;
-
 use dashu_ratio::RBig;
 use exact::{Exact, Round};
 use measures::{
     ApproxDp, Conversion, EpsilonDelta, GroupPrivacy, Name, PureDp, RuleError, SymmetricDistance,
 };
-use odometer::{Measurement, Records};
+use odometer::{Measurement, Records, internal::on_other_data};
 use queryable::{
     AskError, Scope,
     coins::{Bit, Probability},
@@ -98,9 +96,7 @@ where
         let words = shown(&rate);
         let coin = Probability::try_from(rate).map_err(BuildError::failed)?;
         let coin = Bit::new(coin);
-        let sampled = self.around(map, move |inner, data, scope| {
-            inner.run(&Arc::new(sample(data, &coin, scope)?), scope)
-        });
+        let sampled = on_other_data(self, map, move |data, scope| sample(data, &coin, scope));
         let sampled = sampled.with_parameter("sampling rate", words);
         Ok(match self.known::<PairMap<SymmetricDistance>>() {
             Some(pairs) => sampled.knowing(pairs.poisson_sampled(at_most)),

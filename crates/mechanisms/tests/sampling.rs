@@ -16,7 +16,7 @@ use mechanisms::samplers::DiscreteGaussian;
 use mechanisms::sampling::{Amplified, PoissonSampled};
 use odometer::{Measurement, Odometer, Records};
 use queryable::coins::Bit;
-use queryable::{Queryable, Scope, machine};
+use queryable::{Queryable, Scope, inside_step, machine};
 
 const ALL: fn(&u8) -> bool = |_| true;
 
@@ -320,4 +320,23 @@ fn under_a_filter() {
         .unwrap();
     let _: i64 = session.launch(&sampled).unwrap();
     assert!(session.launch(&sampled).is_err());
+}
+
+/// Post-processing is no part of the step: it runs as the analyst's code, on the answer that is released.
+#[test]
+fn post_processing_of_a_sampled_measurement_runs_after_the_step() {
+    let counted = count(Records::<u8>::new(), geometric(1, 3, 40), ALL);
+    assert!(
+        !counted
+            .postprocess(|_| inside_step())
+            .invoke(vec![7])
+            .unwrap()
+    );
+    let sampled = counted
+        .postprocess(|_| inside_step())
+        .poisson_sampled("0.5")
+        .unwrap();
+    assert!(!sampled.invoke(vec![7]).unwrap());
+    let twice = sampled.poisson_sampled("0.5").unwrap();
+    assert!(!twice.invoke(vec![7]).unwrap());
 }

@@ -1,18 +1,25 @@
 //! Selection by scores that move together: exact audits, a promise that is not kept, and how much is gained.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use crate::common::*;
 use measures::{PureDp, SymmetricDistance};
 use mechanisms::{
-    additive::add_noise,
+    BuildError,
+    additive::{add_noise, count},
     response::randomized_response,
     samplers::ExponentialChoice,
+    sampling::PoissonSampled,
     selection::{
         Scores, best_of_many, exponential, exponential_for_epsilon, exponential_zcdp,
         report_noisy_max, report_noisy_max_for_epsilon, top_k, top_k_zcdp,
     },
     sparse::{KnownOn, Sensitivity},
 };
-use odometer::{Measurement, OfRecords, Records};
+use odometer::{Measurement, OfRecords, Records, Transformation};
 use queryable::{Root, coins::Distribution};
 
 type Choice<S> = Measurement<S, PureDp, usize>;
@@ -228,4 +235,57 @@ fn the_best_of_many_costs_three_times_one() {
     };
     let mean = (0..40).map(largest).sum::<i64>() as f64 / 40.0;
     assert!((1.0..4.0).contains(&mean), "{mean}");
+}
+
+/// Post-processing would see every run, and only the best one is paid for.
+#[test]
+fn post_processing_sees_no_run_of_the_best_of_many() {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let noting = |seen: &Arc<AtomicUsize>| {
+        let seen = Arc::clone(seen);
+        move |answer: i64| {
+            seen.fetch_add(1, Ordering::SeqCst);
+            answer
+        }
+    };
+    let count = count(Records::<i64>::new(), geometric(1, 2, 9), |_| true);
+    let noted = count.postprocess(noting(&seen));
+    let same = Transformation::new(
+        Records::new(),
+        Records::new(),
+        measures::times(1),
+        |data: &Vec<i64>| Ok(data.clone()),
+    );
+    let around = noted.around(noted.map().clone(), |noted, data, scope| {
+        noted.run(data, scope)
+    });
+    let hidden = [
+        around,
+        noted.by_group_privacy(),
+        noted.poisson_sampled("1").unwrap(),
+        (&same >> &noted).unwrap(),
+        noted
+            .clone()
+            .named("another")
+            .with_parameter("x", 1)
+            .knowing(1),
+        noted,
+    ];
+    for noted in &hidden {
+        let best = best_of_many(noted, "0.01");
+        if let Ok(best) = &best {
+            best.invoke_in(&Root::seeded([1; 32]), &vec![3].into())
+                .unwrap();
+        }
+        assert_eq!(seen.load(Ordering::SeqCst), 0, "runs that were seen");
+        let refused = BuildError::Postprocessed {
+            what: "best_of_many",
+        };
+        assert_eq!(best.unwrap_err(), refused);
+        assert!(refused.to_string().contains("the result of best_of_many"));
+    }
+    // The answer that is paid for is seen once.
+    let best = best_of_many(&count, "0.01").unwrap();
+    best.postprocess(noting(&seen)).invoke(vec![3]).unwrap();
+    assert_eq!(seen.load(Ordering::SeqCst), 1);
 }

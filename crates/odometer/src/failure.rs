@@ -1,11 +1,16 @@
-//! The first failure on a data set: of code that reads data and whose failures no privacy map covers, a transformation for
-//! one. No charge pays for such a failure, so it happens once: nothing runs on those data any more.
+//! The first failure on a data set: of code that reads data and whose failures no privacy map covers, for example a
+//! transformation. No charge pays for such a failure, so it happens once: afterwards no function, transformation, imported
+//! measurement or post-processing begins to run on those data. Machines of our own that were handed out before go on answering,
+//! covered by their maps, until they run one of these.
 
 use std::sync::{Arc, OnceLock};
 
 use queryable::{AskError, Scope, guarded};
 
-use crate::error::LaunchError;
+use crate::{
+    error::LaunchError,
+    session::watch::{Failure, Watch},
+};
 
 /// The first failure on one data set, shared by everything that comes from the data: a root
 /// [carries](queryable::Root::branch_carrying) it. Only this crate can name the type, so no other code finds it there.
@@ -14,24 +19,42 @@ pub(crate) struct FirstFailure(Arc<Inner>);
 
 struct Inner {
     happened: OnceLock<()>,
-    report: Box<Report>,
+    /// The name of the session that opened the data.
+    session: String,
+    watch: Option<Watch>,
 }
 
-type Report = dyn Fn(&str, &AskError) + Send + Sync;
-
 impl FirstFailure {
-    /// Nothing has failed yet. `report` is called at most once, on the thread where something fails, perhaps inside a step.
-    pub(crate) fn new(report: impl Fn(&str, &AskError) + Send + Sync + 'static) -> Self {
+    /// Nothing has failed yet on the data that this session opens.
+    pub(crate) fn new(session: &str, watch: Option<&Watch>) -> Self {
         Self(Arc::new(Inner {
             happened: OnceLock::new(),
-            report: Box::new(report),
+            session: session.into(),
+            watch: watch.cloned(),
         }))
     }
 
-    /// Records that something has failed. Only the first failure is reported.
+    /// Records that something has failed. Only the first failure is reported, and the watch lists it as soon as anything is
+    /// stopped.
     pub(crate) fn record(&self, by: &str, error: &AskError) {
-        if self.0.happened.set(()).is_ok() {
-            (self.0.report)(by, error);
+        let Inner {
+            happened,
+            session,
+            watch,
+        } = &*self.0;
+        let is_first = || happened.set(()).is_ok();
+        match watch {
+            None => {
+                is_first();
+            }
+            Some(watch) => watch.add_if(
+                is_first,
+                Failure {
+                    session: session.clone(),
+                    by: by.into(),
+                    error: error.clone(),
+                },
+            ),
         }
     }
 

@@ -28,6 +28,31 @@ where
     })
 }
 
+/// The measurement on other data, which `make` makes inside the step; its post-processing runs after the step. The caller vouches
+/// for the map.
+pub fn on_other_data<S, M, M2, A, F>(
+    measurement: &Measurement<S, M, A>,
+    map: PrivacyMap<S::Metric, M2>,
+    make: F,
+) -> Measurement<S, M2, A>
+where
+    S: Space,
+    M: Measure,
+    M2: Measure,
+    A: 'static,
+    F: Fn(&S::Data, &mut Scope<'_>) -> Result<S::Data, AskError> + Send + Sync + 'static,
+{
+    measurement.on_other_data(map, make)
+}
+
+/// Whether the measurement has post-processing, which sees the answer of every run. A function that drops answers of some runs
+/// takes no such measurement.
+pub fn is_postprocessed<S: Space, M: Measure, A: 'static>(
+    measurement: &Measurement<S, M, A>,
+) -> bool {
+    measurement.is_postprocessed()
+}
+
 /// Where an [imported] measurement reports that it has failed on data, and reads whether something has.
 #[derive(Clone)]
 pub struct Failures(Option<FirstFailure>);

@@ -1,6 +1,8 @@
 //! Finite communication under accounts: where a rule's theorem asks for it, a launch with everything it spawns answers at
 //! most as many messages as the account says; elsewhere nothing is counted.
 
+use std::sync::Arc;
+
 use measures::{
     ApproxDp, ApproxZcdp, Basic, GaussianDp, Measure, PrivacyMap, PureDp, SymmetricDistance, Zcdp,
     adaptive::GaussianComposition, convert::PureToApprox, fixed::Optimal,
@@ -259,37 +261,34 @@ fn another_launch_that_asks_is_counted() {
     );
 }
 
+/// Counts how often it is answered.
+struct Often(u64);
+impl PostProcessor for Often {
+    type Query = ();
+    type Answer = u64;
+    type InnerQuery = u8;
+    type InnerAnswer = u8;
+
+    fn step(&mut self, message: Received<Self>, _: &mut Scope<'_>) -> Result<Sent<Self>, AskError> {
+        let answered = self.0;
+        Ok(match message {
+            Side::Right(Err(error)) => {
+                assert_eq!(error, over(7));
+                Side::Left(answered)
+            }
+            Side::Right(Ok(_)) if answered == 999 => Side::Left(1_000),
+            Side::Right(Ok(_)) => {
+                self.0 += 1;
+                Side::Right(1)
+            }
+            Side::Left(()) => Side::Right(1),
+        })
+    }
+}
+
 /// A post-processor that asks a thousand times in one step speaks for the analyst: it ends at the limit.
 #[test]
 fn a_post_processor_that_asks_very_often_is_counted() {
-    /// Counts how often it is answered.
-    struct Often(u64);
-    impl PostProcessor for Often {
-        type Query = ();
-        type Answer = u64;
-        type InnerQuery = u8;
-        type InnerAnswer = u8;
-
-        fn step(
-            &mut self,
-            message: Received<Self>,
-            _: &mut Scope<'_>,
-        ) -> Result<Sent<Self>, AskError> {
-            let answered = self.0;
-            Ok(match message {
-                Side::Right(Err(error)) => {
-                    assert_eq!(error, over(7));
-                    Side::Left(answered)
-                }
-                Side::Right(Ok(_)) if answered == 999 => Side::Left(1_000),
-                Side::Right(Ok(_)) => {
-                    self.0 += 1;
-                    Side::Right(1)
-                }
-                Side::Left(()) => Side::Right(1),
-            })
-        }
-    }
     let open = || {
         let odometer = Odometer::new(DATA, Basic::new(ApproxDp)).answering_at_most(7);
         odometer.open(vec![]).unwrap()
@@ -314,4 +313,51 @@ fn a_post_processor_that_asks_very_often_is_counted() {
     });
     let (root, echo) = open().launch(&hands_out).unwrap();
     assert_eq!(root.postprocess(&echo, Often(0)).unwrap().ask(()), Ok(6));
+}
+
+/// Post-processing is the analyst's code also where another measurement's function runs it: it ends at the limit.
+#[test]
+fn post_processing_that_runs_inside_a_function_is_counted() {
+    let open = || {
+        let odometer = Odometer::new(DATA, Basic::new(ApproxDp)).answering_at_most(7);
+        odometer.open(vec![]).unwrap()
+    };
+    let map = || PrivacyMap::constant_up_to(ApproxDp, 1, "(0.1, 1e-9)").unwrap();
+    let one = Measurement::new("one", DATA, map(), |_, scope| {
+        scope.spawn(machine(|x: u8, _: &mut Scope<'_>| Ok(x)))
+    });
+    fn around<A: 'static>(
+        inner: &Measurement<Data, ApproxDp, A>,
+    ) -> Measurement<Data, ApproxDp, A> {
+        inner.around(inner.map().clone(), |inner, data, scope| {
+            inner.run(data, scope)
+        })
+    }
+    let asks = |echo: &Echo| (0..1_000).take_while(|_| echo.ask(1).is_ok()).count();
+    // Without post-processing, the analyst is counted.
+    assert_eq!(asks(&open().launch(&around(&one)).unwrap()), 7);
+    // The question is a message, too.
+    let front = around(&one.postprocess_with(|| Often(0)));
+    assert_eq!(open().launch(&front).unwrap().ask(()), Ok(6));
+    let again = around(&around(&one.postprocess_with(|| Often(0))));
+    assert_eq!(open().launch(&again).unwrap().ask(()), Ok(6));
+    let closure = around(&one.postprocess(move |echo| asks(&echo)));
+    assert_eq!(open().launch(&closure), Ok(7));
+    // In a step of a machine that was handed out: one message is the question to it.
+    let inside = one.postprocess(move |echo| asks(&echo));
+    let later = inside.around(map(), |inner, data, scope| {
+        let (inner, data) = (inner.clone(), Arc::clone(data));
+        scope.spawn(machine(move |(), scope: &mut Scope<'_>| {
+            inner.run(&data, scope)
+        }))
+    });
+    assert_eq!(open().launch(&later).unwrap().ask(()), Ok(6));
+    // The function's own asks are free before and after.
+    let free = inside.around(map(), move |inner, data, scope| {
+        let own = scope.spawn(machine(|x: u8, _: &mut Scope<'_>| Ok(x)))?;
+        let before = asks(&own);
+        let within = inner.run(data, scope)?;
+        Ok([before, within, asks(&own)])
+    });
+    assert_eq!(open().launch(&free), Ok([1_000, 7, 1_000]));
 }

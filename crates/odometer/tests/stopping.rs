@@ -420,6 +420,62 @@ fn a_post_processor_stops_nothing() {
     }
 }
 
+/// A launch that is stopped means that the operator can read why.
+#[test]
+fn a_stopped_launch_finds_the_failure_in_the_watch() {
+    for _ in 0..2_000 {
+        let (watch, top) = watched();
+        let begun = Barrier::new(2);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                let fails = (&fails_on(31) >> &free("fails")).unwrap();
+                begun.wait();
+                assert_eq!(top.launch(&fails), Err(STOPPED));
+            });
+            let launched = free("free");
+            begun.wait();
+            while top.launch(&launched).is_ok() {}
+            assert_eq!(watch.failures().len(), 1);
+        });
+    }
+}
+
+/// A post-processor that a launch's own step builds may hold data, so its failures are recorded.
+#[test]
+fn a_post_processor_that_a_step_builds_hides_no_failure() {
+    struct OnData(On<PureDp, usize>, Arc<Vec<i64>>);
+
+    impl PostProcessor for OnData {
+        type Query = ();
+        type Answer = bool;
+        type InnerQuery = u64;
+        type InnerAnswer = u64;
+
+        fn step(
+            &mut self,
+            _: Received<Self>,
+            scope: &mut Scope<'_>,
+        ) -> Result<Sent<Self>, AskError> {
+            Ok(Side::Left(self.0.run(&self.1, scope).is_ok()))
+        }
+    }
+    let on_data = |fails: On<PureDp, usize>| {
+        let map = PrivacyMap::per_record(PureDp, "0").unwrap();
+        Measurement::new("on data", records(), map, move |data, scope| {
+            let inner = scope.spawn(machine(|x: u64, _: &mut Scope<'_>| Ok(x)))?;
+            scope.postprocess(&inner, OnData(fails.clone(), Arc::clone(data)))
+        })
+    };
+    let (watch, top) = watched();
+    let works = top.launch(&on_data(free("works"))).unwrap();
+    let fails = (&fails_on(31) >> &free("fails")).unwrap();
+    let fails = top.launch(&on_data(fails)).unwrap();
+    assert_eq!((works.ask(()), fails.ask(())), (Ok(true), Ok(false)));
+    assert_eq!(watch.failures().len(), 1);
+    assert_eq!(works.ask(()), Ok(false));
+    assert_eq!(top.launch(&free("later")), Err(REFUSED));
+}
+
 /// A measurement's function stops things by a transformation that fails, and by nothing else: not by its own errors, nor by
 /// a root that hides the record from the data that are opened below it.
 #[test]

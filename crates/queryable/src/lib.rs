@@ -55,9 +55,9 @@ pub mod compose;
 /// For sibling crates only.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::canonical::Sealed;
     pub use crate::root::branch::{branch_as, tenant_below};
     pub use crate::tenant::{HeldThread, hold_thread};
+    pub use crate::{canonical::Sealed, running::counted_as_analyst};
 }
 
 mod canonical;

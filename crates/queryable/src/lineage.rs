@@ -29,8 +29,8 @@ pub(crate) struct Lineage {
     carried: Option<Carried>,
     /// A root's tenant: everything below it has it. (A machine's is that of the root above.)
     tenant: Tenant,
-    /// Is it a post-processor's? Then nothing below finds what is carried above.
-    is_postprocessor: bool,
+    /// Is it the machine of an analyst's post-processor? Then nothing below finds the values that are carried above.
+    is_analysts: bool,
 }
 
 /// Values that everything below a root finds by their types: of each type, the one of the nearest root.
@@ -46,8 +46,8 @@ pub(crate) struct Position {
     process: Process,
     /// Are answers withheld that were not complete in time?
     withholds: bool,
-    /// Does a post-processor stand here?
-    is_postprocessor: bool,
+    /// Does an analyst's post-processor stand here?
+    is_analysts: bool,
 }
 
 impl Position {
@@ -60,12 +60,12 @@ impl Position {
                 source,
                 carried: None,
                 tenant: Tenant::NONE,
-                is_postprocessor: false,
+                is_analysts: false,
             }),
             depth: 0,
             process: Process::current(),
             withholds: false,
-            is_postprocessor: false,
+            is_analysts: false,
         }
     }
 
@@ -101,12 +101,12 @@ impl Position {
                 source,
                 carried,
                 tenant,
-                is_postprocessor: false,
+                is_analysts: false,
             }),
             depth: self.depth,
             process: self.process,
             withholds: self.withholds,
-            is_postprocessor: false,
+            is_analysts: false,
         }
     }
 
@@ -146,7 +146,7 @@ impl Position {
             source,
             carried: None,
             tenant: Tenant::NONE,
-            is_postprocessor: self.is_postprocessor,
+            is_analysts: self.is_analysts,
         })
     }
 
@@ -157,14 +157,14 @@ impl Position {
             .find_map(|value| value.downcast_ref())
     }
 
-    /// What the nearest root above carries, unless there is a post-processor before it.
+    /// The values that the nearest root above carries, unless an analyst's post-processor stands below that root.
     fn all_carried(&self) -> Option<&Carried> {
-        let (mut above, mut is_postprocessor) = (&self.spawner, self.is_postprocessor);
-        while !is_postprocessor {
+        let (mut above, mut is_analysts) = (&self.spawner, self.is_analysts);
+        while !is_analysts {
             if above.is_root {
                 return above.carried.as_ref();
             }
-            is_postprocessor = above.is_postprocessor;
+            is_analysts = above.is_analysts;
             above = above.parent.as_ref()?;
         }
         None
@@ -193,7 +193,7 @@ impl Position {
             depth: self.deeper(self.depth)?,
             process: self.process,
             withholds: self.withholds,
-            is_postprocessor: false,
+            is_analysts: false,
         })
     }
 
@@ -213,8 +213,16 @@ impl Position {
             depth: self.deeper(inner.depth)?,
             process: self.process,
             withholds: self.withholds,
-            is_postprocessor: true,
+            is_analysts: false,
         })
+    }
+
+    /// The same place for a post-processor of the analyst's: it sees no data, so it finds no values that are carried above.
+    pub(crate) fn for_an_analyst(self) -> Self {
+        Self {
+            is_analysts: true,
+            ..self
+        }
     }
 
     fn deeper(&self, other: u16) -> Result<u16, AskError> {

@@ -298,7 +298,9 @@ impl Root {
         P: PostProcessor + 'static,
     {
         let Place { position, lease } = self.child_place(self.0.place.lease.clone())?;
-        let position = position.in_front_of(&inner.place().position)?;
+        let position = position
+            .in_front_of(&inner.place().position)?
+            .for_an_analyst();
         let machine = PostProcessed::new(processor, inner.clone(), inner_steps, Asker::now());
         let place = Place { position, lease };
         Ok(Queryable::new(machine, place, self.child_coins()))

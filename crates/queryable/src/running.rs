@@ -43,6 +43,12 @@ impl Depth {
         Asker { meters }
     }
 
+    /// The same depth, for code that is part of no launch.
+    #[inline]
+    fn counted(self) -> Self {
+        Self(u32::from(self.steps()) << 16 | u32::from(Asker::ANALYST.meters))
+    }
+
     /// One step further, by this code.
     #[inline]
     fn deeper(self, asker: Asker) -> Self {
@@ -123,6 +129,14 @@ pub fn guarded<R>(foreign: impl FnOnce() -> R) -> Result<R, AskError> {
     })
 }
 
+/// Runs an analyst's post-processing, perhaps inside a step: it may ask only what the step may ask, and meters count its asks as
+/// the analyst's, also those of post-processors that it builds.
+#[inline]
+pub fn counted_as_analyst<R>(processing: impl FnOnce() -> R) -> R {
+    let _running = Running::counted();
+    processing()
+}
+
 /// Notes that a step or other foreign code runs, until dropped.
 pub(crate) struct Running {
     before: Now,
@@ -153,6 +167,17 @@ impl Running {
                 who: OUTCAST,
                 ..before
             });
+            Self { before }
+        })
+    }
+
+    /// The running code, which is part of no launch.
+    #[inline]
+    fn counted() -> Self {
+        NOW.with(|now| {
+            let before = now.get();
+            let depth = before.depth.counted();
+            now.set(Now { depth, ..before });
             Self { before }
         })
     }

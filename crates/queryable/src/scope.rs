@@ -236,7 +236,9 @@ impl<'a> Scope<'a> {
         child.ask(query)
     }
 
-    /// Puts a post-processor in front of a machine spawned here. See [`Root::postprocess`].
+    /// Puts a post-processor in front of a machine spawned here. It is part of this machine: it may hold data, it finds the
+    /// values that [roots above carry](Self::carried), and its asks are this step's. A post-processor that the analyst gives
+    /// belongs in front of a root: [`Root::postprocess`].
     ///
     /// # Errors
     /// [`AskError::TooDeep`], and [`AskError::NotSpawnedHere`] if `inner` is not below this machine.

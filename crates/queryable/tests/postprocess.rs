@@ -308,7 +308,8 @@ fn halting_a_processor_leaves_the_inner_machine() {
     assert_eq!(inner.ask(1), Ok(1));
 }
 
-/// What a root carries is found by everything below it, but not by post-processors, nor by what these spawn.
+/// Everything below a root finds the values that it carries, but a post-processor in front of a root does not, nor does
+/// anything that it spawns. A post-processor that a step builds for its own machine finds what that machine finds.
 #[test]
 fn what_a_root_carries_is_not_found_by_a_post_processor() {
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -352,7 +353,26 @@ fn what_a_root_carries_is_not_found_by_a_post_processor() {
         let below = scope.root()?.postprocess(&inner, Looks)?;
         Ok([scope.postprocess(&inner, Looks)?.ask(())?, below.ask(())?])
     });
-    assert_eq!(inside, Ok([vec![None; 5], vec![None; 5]]));
+    assert_eq!(inside, Ok([vec![Some(Mark(1)); 5], vec![None; 5]]));
+    // Below a post-processor, one that it builds finds nothing either.
+    struct Builds;
+    impl PostProcessor for Builds {
+        type Query = ();
+        type Answer = Vec<Option<Mark>>;
+        type InnerQuery = ();
+        type InnerAnswer = Vec<Option<Mark>>;
+
+        fn step(
+            &mut self,
+            _: Received<Self>,
+            scope: &mut Scope<'_>,
+        ) -> Result<Sent<Self>, AskError> {
+            let inner = scope.spawn(machine(|(), scope: &mut Scope<'_>| look(scope)))?;
+            scope.postprocess(&inner, Looks)?.ask(()).map(Side::Left)
+        }
+    }
+    let front = root.postprocess(&inner, Builds).unwrap();
+    assert_eq!(front.ask(()), Ok(vec![None; 5]));
     // The nearest one is found.
     let nearer = root.branch_carrying(Mark(2)).unwrap();
     assert_eq!(nearer.branch().unwrap().carried(), Some(&Mark(2)));

@@ -6,8 +6,8 @@ use dashu_int::UBig;
 use dashu_ratio::RBig;
 use exact::Exact;
 use measures::PureDp;
-use odometer::{Measurement, Space};
-use queryable::AskError;
+use odometer::{Measurement, Space, internal::is_postprocessed};
+use queryable::{AskError, Canonical};
 
 use crate::{
     error::BuildError,
@@ -36,7 +36,7 @@ pub fn best_of_many_for_epsilon<S, A, B>(
 ) -> Result<Measurement<S, PureDp, A>, BuildError>
 where
     S: Space,
-    A: Ord + 'static,
+    A: Canonical,
     B: FnOnce(Exact) -> Result<Measurement<S, PureDp, A>, BuildError>,
 {
     let third = parameter::loss("ε", epsilon)?.split(3);
@@ -45,6 +45,9 @@ where
 
 /// The largest answer of a random number of runs: after each run it stops with probability `stop`, so that there are `1/stop` runs on
 /// average. Put the score first in the answer, and what to choose after it.
+///
+/// Only the largest answer is paid for, so no code of the analyst may see the others. A measurement with post-processing is refused:
+/// post-process the result. The order is that of a [`Canonical`] type.
 ///
 /// *Loss:* three times that of one run, however many there are. *Proof* (as in \[LT19\], for answers in any total order). Let `p` be the probability
 /// of an answer in one run, and `a`, `b` those of a larger one, and of one at least as large. The largest of a geometric number of runs is this
@@ -59,17 +62,34 @@ where
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// An order of the caller's would be called with the answers of all runs:
+///
+/// ```compile_fail,E0277
+/// use odometry::measures::{PrivacyMap, PureDp};
+/// use odometry::mechanisms::selection::best_of_many;
+/// use odometry::odometer::{Measurement, Records};
+/// #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// struct Logged(i64); // or an `Ord` that writes down what it compares
+/// let map = PrivacyMap::per_record(PureDp, "0.1").unwrap();
+/// let one = Measurement::new("one", Records::<i64>::new(), map, |_, _| Ok(Logged(42)));
+/// best_of_many(&one, "0.1").unwrap();
+/// ```
+///
 /// # Errors
 /// [`BuildError::NotANumber`], [`BuildError::NotPositive`], [`BuildError::TooLong`], [`BuildError::OutOfRange`] for a probability that is not between
-/// 0 and 1.
+/// 0 and 1. [`BuildError::Postprocessed`] for a measurement with post-processing, and for one that is made from such a measurement.
 pub fn best_of_many<S, A>(
     measurement: &Measurement<S, PureDp, A>,
     stop: impl Parameter,
 ) -> Result<Measurement<S, PureDp, A>, BuildError>
 where
     S: Space,
-    A: Ord + 'static,
+    A: Canonical,
 {
+    if is_postprocessed(measurement) {
+        let what = "best_of_many";
+        return Err(BuildError::Postprocessed { what });
+    }
     let stop = positive("the probability to stop", stop)?;
     if stop >= RBig::ONE {
         let what = "the probability to stop";

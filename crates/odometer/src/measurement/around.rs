@@ -39,4 +39,22 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
             function(&inner, data, scope).map(Unprocessed::Done)
         })
     }
+
+    /// As [`around`](Self::around), for a function that only makes other data: the answer is released as it is, so its
+    /// post-processing runs after the step, as that of this measurement does.
+    pub(crate) fn on_other_data<M2, F>(
+        &self,
+        map: PrivacyMap<S::Metric, M2>,
+        make: F,
+    ) -> Measurement<S, M2, A>
+    where
+        M2: Measure,
+        F: Fn(&S::Data, &mut Scope<'_>) -> Result<S::Data, AskError> + Send + Sync + 'static,
+    {
+        let inner = self.clone();
+        let (links, space) = (linked(self.links(), 0), self.space().clone());
+        self.derived(links, space, map, move |data, scope| {
+            inner.run_unprocessed(&Arc::new(make(data, scope)?), scope)
+        })
+    }
 }

@@ -33,6 +33,8 @@ pub struct Head<S: Space, M: Measure> {
     pub(super) known: Facts,
     /// How it is opened on a ledger, if it keeps account itself.
     pub(super) opening: Option<Arc<OpeningBelow>>,
+    /// Whether there is post-processing in it, which sees the answer of every run.
+    pub(super) is_postprocessed: bool,
 }
 
 impl<S: Space, M: Measure> Head<S, M> {
@@ -56,6 +58,7 @@ impl<S: Space, M: Measure> Head<S, M> {
             ready,
             known: Facts::new(),
             opening: None,
+            is_postprocessed: false,
         }
     }
 
@@ -65,6 +68,7 @@ impl<S: Space, M: Measure> Head<S, M> {
         let mut head = Self::new(space, map, Arc::new(description), self.links, ready);
         head.known.clone_from(&self.known);
         head.opening.clone_from(&self.opening);
+        head.is_postprocessed = self.is_postprocessed;
         head
     }
 

@@ -9,7 +9,7 @@ mod reserved;
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use measures::{Conversion, GroupPrivacy, MAX_LINKS, Measure, PrivacyMap};
-use queryable::{AskError, Root, Scope, Tenant};
+use queryable::{AskError, Root, Scope, Tenant, internal::counted_as_analyst};
 use serde::{Deserialize, Serialize};
 
 use self::reserved::hidden;
@@ -207,18 +207,20 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
             .map_err(LaunchError::Failed)
     }
 
-    /// Its function, for use inside another measurement's function, whose own map must cover it. Its post-processing is
-    /// part of that function then.
+    /// Its function, for use inside another measurement's function, whose own map must cover it. Its post-processing runs
+    /// inside, too, sees every answer, and can pass it to the analyst: so the map covers the answers of all runs, also of those
+    /// whose answers the function drops. Asks of the post-processing count as the analyst's.
     ///
     /// # Errors
     /// The function's own; [`AskError::Panicked`] if its post-processing panics; [`AskError::Halted`] if something
     /// [has failed](LaunchError::Stopped) on the data of the session in which this runs: before, and then nothing has run, or
     /// meanwhile.
     pub fn run(&self, data: &Arc<S::Data>, scope: &mut Scope<'_>) -> Result<A, AskError> {
-        self.run_unprocessed(data, scope)?.processed()
+        let answer = self.run_unprocessed(data, scope)?;
+        counted_as_analyst(|| answer.processed())
     }
 
-    fn run_unprocessed(
+    pub(super) fn run_unprocessed(
         &self,
         data: &Arc<S::Data>,
         scope: &mut Scope<'_>,
@@ -292,6 +294,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         let mut head = Head::new(space.clone(), map, description, links, ready.clone());
         head.known.clone_from(&self.head().known);
         head.opening.clone_from(&self.head().opening);
+        head.is_postprocessed = self.head().is_postprocessed;
         Measurement::reserving(head, self.function(), self.0.reserved.clone())
     }
 
@@ -316,6 +319,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         let ready = self.head().ready.clone();
         let mut head = Head::new(space, map, description, links, ready);
         head.opening = self.head().opening.as_ref().map(|_| hidden());
+        head.is_postprocessed = self.head().is_postprocessed;
         Measurement::from_parts(head, function)
     }
 }

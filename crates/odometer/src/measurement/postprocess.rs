@@ -40,6 +40,7 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
         )
         .reserved_by(reserved)
         .knowing_as(self)
+        .marked_as_postprocessed()
     }
 
     /// The same measurement with its queryable post-processed: every launch gets a post-processor of its own, which `make`
@@ -79,6 +80,18 @@ impl<S: Space, M: Measure, A: 'static> Measurement<S, M, A> {
             },
         )
         .knowing_as(self)
+        .marked_as_postprocessed()
+    }
+
+    fn marked_as_postprocessed(self) -> Self {
+        let mut head = self.head().described((**self.description()).clone());
+        head.is_postprocessed = true;
+        self.with_head(head)
+    }
+
+    /// Whether there is post-processing in it, or in a measurement that it was made from.
+    pub(crate) fn is_postprocessed(&self) -> bool {
+        self.head().is_postprocessed
     }
 }
 

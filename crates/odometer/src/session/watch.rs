@@ -70,8 +70,12 @@ impl Watch {
         lock(&self.0).clone()
     }
 
-    fn add(&self, failure: Failure) {
-        lock(&self.0).push(failure);
+    /// Lists the failure if it is the first on its data. Both happen under the lock, so readers see both or neither.
+    pub(crate) fn add_if(&self, is_first: impl FnOnce() -> bool, failure: Failure) {
+        let mut failures = lock(&self.0);
+        if is_first() {
+            failures.push(failure);
+        }
     }
 }
 
@@ -104,16 +108,7 @@ impl DataRoot {
                 first: first.clone(),
             });
         }
-        let (session, watch) = (label.to_string(), watch.cloned());
-        let first = FirstFailure::new(move |by, error| {
-            if let Some(watch) = &watch {
-                watch.add(Failure {
-                    session: session.clone(),
-                    by: by.into(),
-                    error: error.clone(),
-                });
-            }
-        });
+        let first = FirstFailure::new(label, watch);
         Ok(Self {
             root: root.branch_for_carrying(label, first.clone())?,
             first,

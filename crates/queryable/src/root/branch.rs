@@ -59,8 +59,8 @@ impl Root {
     }
 
     /// A [branch](Self::branch) of this root that carries a value: everything below finds it by its type. Code that cannot
-    /// name the type cannot find it, nor put another in its place. A post-processor finds nothing that is carried above
-    /// it, and neither does what it spawns.
+    /// name the type cannot find it, nor put another in its place. A post-processor in front of a
+    /// [root](Self::postprocess) finds nothing that is carried above it, nor do the machines that it spawns.
     ///
     /// ```
     /// use odometry::queryable::{AskError, Root, machine};
