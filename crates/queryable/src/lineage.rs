@@ -170,14 +170,14 @@ impl Position {
         None
     }
 
-    /// The nearest tenant above, unless there is a post-processor before it: that counts for none of them.
+    /// The nearest tenant above, unless an analyst's post-processor stands before it: that counts for none of them.
     pub(crate) fn tenant(&self) -> Tenant {
-        let (mut above, mut is_postprocessor) = (&self.spawner, self.is_postprocessor);
-        while !is_postprocessor {
+        let (mut above, mut is_analysts) = (&self.spawner, self.is_analysts);
+        while !is_analysts {
             if above.tenant.is_some() {
                 return above.tenant.clone();
             }
-            is_postprocessor = above.is_postprocessor;
+            is_analysts = above.is_analysts;
             let Some(parent) = &above.parent else {
                 return Tenant::NONE;
             };
