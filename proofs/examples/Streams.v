@@ -128,7 +128,7 @@ Defined.
 (* At most two messages, and at most one pair differs. *)
 Definition two_messages (h : list (nat * nat)) : bool := Nat.leb (length h) 2 && event_level h.
 
-(* Alone it is private at (1, 1/10), by the verified auditor. *)
+(* Alone it is private at (1, 1/10) for pairs of 0 and 1, by the verified auditor. *)
 Example fragile_alone : map (fun b => Qred (least 1 [(0, 0); (0, 1); (1, 0); (1, 1)]%nat 3
   (wrapped None false two_messages fragile b) (wrapped None false two_messages fragile (negb b)))) [true;
     false] = [1#10; 1#10].

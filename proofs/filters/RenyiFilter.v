@@ -1,4 +1,4 @@
-(* Renyi privacy: the odometer and the filter. *)
+(* Renyi privacy: the filter. *)
 From Odometry Require Export Potential Renyi.
 From Coq Require Import Morphisms.
 
