@@ -156,7 +156,7 @@ pub(super) trait Staging {
     /// All accounts have agreed.
     fn charge(&mut self) -> Result<(), JournalError>;
 
-    /// The account of the step with this number has halted.
+    /// The account of the step with this number halts.
     fn halt(&mut self, step: usize) -> Result<(), JournalError>;
 }
 
@@ -299,9 +299,12 @@ fn attempt(
             if !halts {
                 return Ended::Refused(at, refused);
             }
+            // The account halts only if a restart will know of it.
+            if let Err(error) = staging.halt(at) {
+                return Ended::Journal(error);
+            }
             step.halt();
-            let staged = staging.halt(at);
-            staged.map_or_else(Ended::Journal, |()| Ended::Refused(at, refused))
+            Ended::Refused(at, refused)
         })?;
         sequential += usize::from(checked.is_sequential);
         messages = messages.into_iter().chain(checked.messages).min();

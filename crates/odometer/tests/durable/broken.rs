@@ -133,6 +133,22 @@ fn a_journal_that_panics_is_closed() {
     }
 }
 
+#[test]
+fn an_account_does_not_halt_if_its_halt_cannot_be_staged() {
+    let memory = Memory::new();
+    let books = Books::new(Broken {
+        memory: memory.clone(),
+        how: |step| (step == "stage").then(full).flatten(),
+    });
+    let odometer = organisation().halting();
+    let session = odometer.filter_on(&books, 1, "1", vec![]).unwrap();
+    let error = session.launch(&query("2")).unwrap_err();
+    assert!(matches!(journal_error(error), JournalError::Full { .. }));
+    // The ledger has no record of a halt, so a restart would not know of it either.
+    assert_eq!(session.would_admit(&query("0.4")), Ok(()));
+    assert_eq!(memory.records().len(), 1);
+}
+
 /// Without the gate, the next launch moves the turn while this one waits, and it is charged and never runs.
 #[test]
 fn sequential_launches_wait_for_one_another() {
