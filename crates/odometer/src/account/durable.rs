@@ -57,9 +57,9 @@ impl Staging for Records {
     fn halt(&mut self, step: usize) -> Result<(), JournalError> {
         let found = self.halts.iter().position(|(at, _)| *at == step);
         if let Some(at) = found {
-            let (_, mut halt) = self.halts.swap_remove(at);
-            halt.stage()?;
-            self.halted = Some(halt);
+            // An error leaves the draft here: it is dropped when nothing is locked.
+            self.halts[at].1.stage()?;
+            self.halted = Some(self.halts.swap_remove(at).1);
         }
         Ok(())
     }
