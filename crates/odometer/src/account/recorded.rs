@@ -39,6 +39,8 @@ pub(super) enum Origin {
     Record(Arc<(Description, Posted)>),
     /// A list that was full: the value at the cap's distance, as text.
     Merged(String),
+    /// Any launch.
+    Unknown,
 }
 
 /// The description is part of every identity already.
@@ -47,6 +49,7 @@ impl Hash for Origin {
         match self {
             Self::Record(record) => record.1.hash(state),
             Self::Merged(value) => value.hash(state),
+            Self::Unknown => {}
         }
     }
 }
@@ -66,6 +69,32 @@ impl<MI: Metric, M: Measure> Recorded<MI, M> {
             origin: Origin::Merged(text),
             measure: measure.clone(),
         })
+    }
+
+    /// The cost of a launch that is not known at any distance.
+    pub(super) fn unknown(measure: &M) -> Self {
+        Self {
+            known: Vec::new(),
+            elsewhere: None,
+            origin: Origin::Unknown,
+            measure: measure.clone(),
+        }
+    }
+
+    /// The same cost for a launch with this description. Costs that were written alike are equal.
+    pub(super) fn called(&self, description: &Description) -> Self {
+        let origin = match &self.origin {
+            Origin::Record(record) => {
+                Origin::Record(Arc::new((description.clone(), record.1.clone())))
+            }
+            other => other.clone(),
+        };
+        Self {
+            known: self.known.clone(),
+            elsewhere: self.elsewhere.clone(),
+            origin,
+            measure: self.measure.clone(),
+        }
     }
 
     pub(super) fn measure(&self) -> &M {

@@ -1,10 +1,10 @@
 //! One account's part in an admission: whether the launch fits in its list and its budget, and the
 //! charge.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, mem, sync::Arc};
 
 use measures::{ChildLoss, Loss as _, Measure as _, Metric, Tallied, Total, TotalLoss};
-use queryable::Turn;
+use queryable::{Turn, guarded};
 
 use crate::{
     account::admission::{Checked, Kind, Refused, Step},
@@ -31,6 +31,8 @@ pub(super) struct AccountStep<'a, MI: Metric, R: Tallied> {
     at_cap: Option<Cow<'a, CostAt<ChildLoss<R>>>>,
     /// If the list is full: the cost of the entry that stands for several measurements.
     merged: Option<Cost<MI, R::Child>>,
+    /// Whether that entry stands for any launch, so that every list has room for it.
+    is_last: bool,
     /// The share of the account below.
     share: Option<&'a Share>,
     /// Where the launch is counted, once it was checked; and whether that is the merged entry.
@@ -63,6 +65,7 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
             cost: Some(cost),
             at_cap,
             merged: None,
+            is_last: false,
             share,
             counted: None,
             next: None,
@@ -110,15 +113,22 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
             return Ok(());
         }
         let merged = self.merged.as_ref().ok_or(Refused::Crowded)?;
-        let slot = entries.slot(merged, &limit.merged());
-        let slot = slot.ok_or_else(|| Refused::Full(limit.reached()))?;
-        self.counted = Some((slot, true));
+        let merged_limit = match self.is_last {
+            true => limit.last(),
+            false => limit.merged(),
+        };
+        let slot = entries.slot(merged, &merged_limit);
+        let full = || match kind.is_past() && !self.is_last {
+            true => Refused::Crowded,
+            false => Refused::Full(limit.reached()),
+        };
+        self.counted = Some((slot.ok_or_else(full)?, true));
         Ok(())
     }
 
     fn limit(&self, kind: Kind) -> Limit<'a> {
         match kind.is_past() {
-            true => Limit::new(u32::MAX, None),
+            true => Limit::of_past(self.account.quota),
             false => Limit::new(self.account.quota, self.share),
         }
     }
@@ -173,7 +183,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
             };
             state
                 .entries
-                .record(slot, cost?, kind.count(), state.launched);
+                .record((slot, kind.is_past()), cost?, kind.count(), state.launched);
             if let (Slot::New(_), Some(share)) = (slot, self.share) {
                 share.take();
             }
@@ -206,11 +216,24 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
     fn merge(&mut self, kind: Kind) -> Result<(), LaunchError> {
         let cap = self.account.cap.as_ref();
         let at_cap = cap.map(|cap| &cap.d_in).zip(self.at_cap.as_deref());
-        let merged = self.cost.as_deref().and_then(|cost| cost.merged(at_cap));
+        let cost = self.cost.as_deref();
+        let merged = match self.merged {
+            None => cost.and_then(|cost| cost.merged(at_cap)),
+            Some(_) => None,
+        };
+        if merged.is_none() && kind.is_past() {
+            // What was charged before is never refused.
+            self.is_last = true;
+            let replaced = mem::replace(&mut self.merged, cost.and_then(Cost::unknown));
+            let _ = guarded(|| drop(replaced));
+        } else {
+            self.merged = merged;
+        }
         let reached = self.limit(kind).reached();
-        let merged = merged.ok_or_else(|| self.explain(Refused::Full(reached)))?;
-        self.merged = Some(merged);
-        Ok(())
+        match self.merged {
+            Some(_) => Ok(()),
+            None => Err(self.explain(Refused::Full(reached))),
+        }
     }
 
     #[cold]
