@@ -19,6 +19,7 @@ pub(crate) mod plan;
 pub(crate) mod questions;
 mod readings;
 mod recorded;
+mod replayed;
 mod shared;
 mod step;
 mod tallies;

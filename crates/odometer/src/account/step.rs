@@ -214,11 +214,9 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
 
     #[cold]
     fn merge(&mut self, kind: Kind) -> Result<(), LaunchError> {
-        let cap = self.account.cap.as_ref();
-        let at_cap = cap.map(|cap| &cap.d_in).zip(self.at_cap.as_deref());
         let cost = self.cost.as_deref();
         let merged = match self.merged {
-            None => cost.and_then(|cost| cost.merged(at_cap)),
+            None => cost.and_then(|cost| cost.merged(self.at_cap())),
             Some(_) => None,
         };
         if merged.is_none() && kind.is_past() {
@@ -265,7 +263,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
         };
         Ok(Some(Posting {
             account: journaled.place,
-            price: cost.posted(&journaled.distances)?,
+            price: cost.posted(&journaled.distances, self.at_cap())?,
         }))
     }
 
@@ -279,6 +277,12 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
 }
 
 impl<MI: Metric, R: Tallied> AccountStep<'_, MI, R> {
+    /// The distance of the cap, and the cost that is charged there.
+    fn at_cap(&self) -> Option<(&MI::Distance, &CostAt<ChildLoss<R>>)> {
+        let cap = self.account.cap.as_ref();
+        cap.map(|cap| &cap.d_in).zip(self.at_cap.as_deref())
+    }
+
     /// The refusal of a launch over the cap. Asks the rule.
     fn over(&self) -> Option<Refusal> {
         let (spent, cap) = (self.spent.as_deref()?, self.account.cap.as_ref()?);

@@ -1,5 +1,8 @@
 //! The list of an account after a restart: launches of records leave room for live ones.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use measures::Loss as _;
 
 use super::*;
@@ -61,4 +64,25 @@ fn past_launches_never_fill_the_list() {
     assert!(infinite.at_most(session.privacy_loss(1).unwrap().bound()));
     session.launch(&query("0.5")).unwrap();
     assert_eq!(left(&session), "99.3197");
+}
+
+/// A map that changes its mind: the record states what was charged.
+#[test]
+fn a_record_states_the_charge_of_an_inconsistent_map() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let map = PrivacyMap::new(PureDp, move |d_in: &u32| {
+        let again = *d_in == 1 && asked.fetch_add(1, Ordering::Relaxed) > 0;
+        Ok((if again { "0.1" } else { "0.4" }).parse().unwrap())
+    });
+    let query: Query = Measurement::new("query", records(), map, |_, _| Ok(0));
+    // A cost remembers four distances.
+    for d_in in 2..6 {
+        let filter = organisation().filter(d_in, "1").unwrap();
+        filter.invoke(vec![1]).unwrap().launch(&query).unwrap();
+    }
+    let journal = Memory::new();
+    let session = open(&journal);
+    session.launch(&query).unwrap();
+    assert_eq!(left(&session), "0.6");
+    assert_eq!(left(&open(&restarted(&journal))), "0.6");
 }
