@@ -81,7 +81,8 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
     /// A cost that stands for this launch and others in a list that is full. Costs of equal symbolic
     /// form are one, and keep their form; those of records are one if they were written alike. Of
     /// another cost only the value at the cap's distance is known: it is infinite at larger
-    /// distances. `None` if there is neither a form nor a cap.
+    /// distances, and for a launch in a part at every other distance. `None` if there is neither a
+    /// form nor a cap.
     pub(super) fn merged(&self, at_cap: Option<(&MI::Distance, &CostAt<M::Loss>)>) -> Option<Self> {
         let merge = || {
             let description = described(MERGED);
@@ -143,7 +144,8 @@ fn by_form<MI: Metric, M: Measure>(map: &PrivacyMap<MI, M>) -> PrivacyMap<MI, M>
     of_form.unwrap_or_else(|| infinite(map.measure().clone()))
 }
 
-/// The map of a record that is charged to another account: records are charged to one account only.
+/// A map that is infinite at every distance: that of a record above a link, and of a form that has no
+/// map.
 #[cold]
 fn infinite<MI: Metric, M: Measure>(measure: M) -> PrivacyMap<MI, M> {
     let infinity = measure.infinity();

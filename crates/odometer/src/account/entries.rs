@@ -1,9 +1,10 @@
-//! The list of an account: every different measurement that was launched, with its count. An equal
-//! measurement that is made again is the same entry, so the list grows with the number of
-//! different measurements and not with the number of launches.
+//! The list of an account: the measurements that were launched, with their counts. An equal
+//! measurement that has a symbolic form is the same entry when it is made again. Beyond its limit,
+//! the list has entries that stand for several measurements.
 //!
-//! The list has a limit, and every child of the account a share of it ([`Share`]), so that no child
-//! can fill it for the others.
+//! Every child of the account has a share of the list ([`Share`]). A default share is at most half of
+//! a list with two entries or more, and a few entries for merged measurements. Several children
+//! together can fill the list.
 
 use std::{
     collections::HashMap,
@@ -136,8 +137,8 @@ impl<'a> Limit<'a> {
         }
     }
 
-    /// The limit of entries that stand for several measurements: it is a little higher, so that a
-    /// full list still takes launches.
+    /// The limit of entries that stand for several measurements. It is a little higher, so that a
+    /// full list still takes launches, as long as these entries have room.
     pub(super) fn merged(self) -> Self {
         Self {
             stands_for: StandsFor::Merged,

@@ -140,7 +140,7 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
         };
         let after = state.spent.after(cost, kind.count(), &self.account.zero);
         let after = after.map_err(|_| Refused::Contradiction)?;
-        // It stays if the rule panics: nothing is dropped under the lock.
+        // It stays here if the rule panics, and is dropped after the unlock.
         let next = self.next.insert(after);
         if !kind.is_past() && !cap.solved.fits(next.total()) {
             self.spent = Some(Box::new(state.spent.total().clone()));
