@@ -13,9 +13,9 @@ use crate::{
 
 /// Why a launch, or another wish to a session, was not fulfilled.
 ///
-/// Only [`Failed`](LaunchError::Failed), and sometimes [`Stopped`](LaunchError::Stopped), has been charged
-/// ([`was_charged`](LaunchError::was_charged)); in all other cases nothing was charged, no data was read, and everything is
-/// as it was.
+/// Only [`Failed`](LaunchError::Failed), and sometimes [`Stopped`](LaunchError::Stopped), has been charged, and
+/// [`InDoubt`](LaunchError::InDoubt) counts as charged ([`was_charged`](LaunchError::was_charged)). In all other cases
+/// nothing was charged, and the launch read no data. A refusal may halt an account of the halting form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 #[non_exhaustive]
 // Every answer is moved together with room for an error: payloads at odd offsets make that slow.
@@ -115,7 +115,7 @@ pub enum LaunchError {
         /// Why not.
         reason: AskError,
     },
-    /// The launch was charged and ran, and did not answer. The charge stays.
+    /// The launch was charged, and did not answer. Its function may not have run. The charge stays.
     #[error("the launch was charged, and failed: {0}")]
     Failed(AskError),
     /// A compositor has no slot for this loss.
@@ -151,7 +151,8 @@ pub enum LaunchError {
         /// Where it is written down.
         receipt: Receipt,
     },
-    /// On a ledger: the charge could not be written down, so nothing was charged, and nothing ran.
+    /// On a ledger: the launch is not in the ledger, and did not run. After [`JournalError::NotWritten`], accounts in memory
+    /// count it until the ledger is opened again.
     #[error(transparent)]
     Journal(Box<JournalError>),
     /// Nothing is known to remain at this distance, so it cannot be spent.

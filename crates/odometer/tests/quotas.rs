@@ -356,6 +356,9 @@ fn a_quota_survives_a_snapshot() {
     let journal = Memory::restored_by_operator(&journal.snapshot().unwrap());
     let restored = odometer.open_on(&Books::new(journal), 1, vec![]).unwrap();
     assert_eq!(spent(&restored, 1), loss("1.5"));
+    // The launches of the snapshot leave room for as many live ones as the quota states.
+    restored.launch(&closure("0.3")).unwrap();
+    restored.launch(&closure("0.3")).unwrap();
     full(restored.launch(&closure("0.3")).unwrap_err());
 }
 

@@ -11,9 +11,12 @@
 //! 4. **Commit.** From the root to the leaf, each account takes over its next tally, counts the
 //!    launch in its list, and unlocks. No user-supplied code runs and nothing is allocated.
 //!
-//! Then nothing is locked any more: refusals are put into words, the launch waits for its record,
-//! and runs. There is one order of locks, so there is no deadlock: an account has one parent for
-//! life.
+//! Then no account is locked any more: refusals are put into words, the launch waits for its record,
+//! and runs. Accounts lock in one order, because an account has one parent for life: so they do not
+//! deadlock.
+//!
+//! On a journal, an admission runs inside the write lease and under the [turn locks](TurnLocks).
+//! Both are held while a refusal is put into words and while a launch is merged.
 
 use std::{borrow::Cow, mem};
 
@@ -73,7 +76,7 @@ impl Kind {
         matches!(self, Self::Plain | Self::After(_))
     }
 
-    /// Whether the launch has happened, so that no limit and no rule is asked.
+    /// Whether the launch has happened, so that no rule is asked, and a full list does not refuse.
     pub(super) fn is_past(self) -> bool {
         matches!(self, Self::Past(_))
     }
@@ -86,7 +89,8 @@ impl Kind {
 
 /// The part of one account in an admission. The type of its costs and tallies is erased.
 pub(crate) trait Step<'a> {
-    /// Locks the account, and checks the launch. Whatever comes of it, the account stays locked.
+    /// Locks the account, and checks the launch. The account stays locked, unless a rule or a tally
+    /// panics.
     fn check(&mut self, kind: Kind, expected: Option<u64>) -> Result<Checked, Refused>;
 
     /// Halts the locked account.
@@ -106,10 +110,10 @@ pub(crate) trait Step<'a> {
     fn release(&mut self);
 
     /// After [`Refused::Crowded`]: prepares to count the launch in an entry that stands for several
-    /// measurements. Nothing may be locked.
+    /// measurements. No account may be locked.
     fn merge(&mut self, kind: Kind) -> Result<(), LaunchError>;
 
-    /// The refusal in words. The rule is asked, so nothing may be locked.
+    /// The refusal in words. The rule is asked, so no account may be locked.
     fn explain(&mut self, refused: Refused) -> LaunchError;
 
     /// The name of the account.
@@ -156,7 +160,7 @@ pub(super) trait Staging {
     /// All accounts have agreed.
     fn charge(&mut self) -> Result<(), JournalError>;
 
-    /// The account of the step with this number has halted.
+    /// The account of the step with this number halts.
     fn halt(&mut self, step: usize) -> Result<(), JournalError>;
 }
 
@@ -232,7 +236,7 @@ impl<'a> Admission<'a> {
         &self.0
     }
 
-    /// Checks, stages and commits. Afterwards nothing is locked.
+    /// Checks, stages and commits. Afterwards no account is locked.
     ///
     /// # Errors
     /// [`LaunchError`]: nothing was charged.
@@ -254,8 +258,8 @@ impl<'a> Admission<'a> {
         }
     }
 
-    /// One attempt. Rules and tallies run under the locks; if one panics, all accounts unlock before
-    /// anything else happens.
+    /// One attempt. Rules and tallies run under the locks. If one panics, values that it was using
+    /// are dropped under the locks, and all accounts are unlocked when this returns.
     fn attempt(
         &mut self,
         kind: Kind,
@@ -299,9 +303,12 @@ fn attempt(
             if !halts {
                 return Ended::Refused(at, refused);
             }
+            // The account halts only if a restart will know of it.
+            if let Err(error) = staging.halt(at) {
+                return Ended::Journal(error);
+            }
             step.halt();
-            let staged = staging.halt(at);
-            staged.map_or_else(Ended::Journal, |()| Ended::Refused(at, refused))
+            Ended::Refused(at, refused)
         })?;
         sequential += usize::from(checked.is_sequential);
         messages = messages.into_iter().chain(checked.messages).min();

@@ -190,8 +190,8 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
 
     /// The cost at a distance where launches are charged. The first few distances are remembered.
     ///
-    /// Losses are rounded for tallies here and nowhere else: whatever is charged, read, written or
-    /// restored has gone through this rounding.
+    /// Its losses are rounded for tallies already. Losses from records were rounded before they were
+    /// written.
     ///
     /// # Errors
     /// [`LaunchError::Map`] and [`LaunchError::MapPanicked`] if the map fails: it is user-supplied,
@@ -205,7 +205,8 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
             return Ok(Cow::Borrowed(known));
         }
         let cost = self.ask(d_in, &mut SharedCurves::default())?;
-        // Another thread may have been faster: all launches are charged what was remembered first.
+        // Another thread may have been faster: then its value is charged. Beyond the remembered
+        // distances, each launch is charged its own value.
         let remembered = self.0.remembered.keep(d_in, &cost);
         Ok(remembered.map_or(Cow::Owned(cost), Cow::Borrowed))
     }

@@ -16,6 +16,9 @@ use crate::{
 /// The name of an entry that stands for several measurements, in a list that is full.
 const MERGED: &str = "measurements beyond the quota";
 
+/// The name of the entry that stands for any past launch.
+const PAST: &str = "launches that were charged before";
+
 impl<MI: Metric, M: Measure> Cost<MI, M> {
     /// The cost of the same launch in another measure.
     pub(crate) fn converted<C: Conversion<From = M>>(&self, conversion: &C) -> Cost<MI, C::To> {
@@ -76,10 +79,13 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
     }
 
     /// A cost that stands for this launch and others in a list that is full. Costs of equal symbolic
-    /// form are one, and keep their form. Of another cost only the value at the cap's distance is
-    /// known: it is infinite beyond. `None` if there is neither a form nor a cap.
+    /// form are one, and keep their form; those of records are one if they were written alike. Of
+    /// another cost only the value at the cap's distance is known: it is infinite at larger
+    /// distances, and for a launch in a part at every other distance. `None` if there is neither a
+    /// form nor a cap.
     pub(super) fn merged(&self, at_cap: Option<(&MI::Distance, &CostAt<M::Loss>)>) -> Option<Self> {
         let merge = || {
+            let description = described(MERGED);
             let source = match (self.source(), at_cap) {
                 (Source::Direct(map), _) if self.identity().is_symbolic() => {
                     Source::Direct(map.clone())
@@ -87,15 +93,12 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
                 (Source::Part(part), _) if self.identity().is_symbolic() => {
                     Source::Part(part.clone())
                 }
+                (Source::Recorded(recorded), _) => Source::Recorded(recorded.called(&description)),
                 (_, Some((d_in, cost))) => {
                     let (d_in, cost) = (d_in.clone(), cost.clone());
                     Source::Recorded(Recorded::at_one(self.measure(), d_in, cost)?)
                 }
                 (_, None) => return None,
-            };
-            let description = Description {
-                name: MERGED.into(),
-                parameters: Vec::new(),
             };
             let merged = Self::new(Arc::new(description), source);
             merged.identity();
@@ -104,12 +107,31 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
         guarded(merge).ok().flatten()
     }
 
+    /// A cost that stands for any launch: it is infinite at every distance. `None` if a measure
+    /// panics.
+    pub(super) fn unknown(&self) -> Option<Self> {
+        let unknown = || {
+            let source = Source::Recorded(Recorded::unknown(self.measure()));
+            let unknown = Self::new(Arc::new(described(PAST)), source);
+            unknown.identity();
+            unknown
+        };
+        guarded(unknown).ok()
+    }
+
     fn measure(&self) -> &M {
         match self.source() {
             Source::Direct(map) => map.measure(),
             Source::Part(part) => part.inner.measure(),
             Source::Recorded(recorded) => recorded.measure(),
         }
+    }
+}
+
+fn described(name: &'static str) -> Description {
+    Description {
+        name: name.into(),
+        parameters: Vec::new(),
     }
 }
 
@@ -122,7 +144,8 @@ fn by_form<MI: Metric, M: Measure>(map: &PrivacyMap<MI, M>) -> PrivacyMap<MI, M>
     of_form.unwrap_or_else(|| infinite(map.measure().clone()))
 }
 
-/// The map of a record that is charged to another account: records are charged to one account only.
+/// A map that is infinite at every distance: that of a record above a link, and of a form that has no
+/// map.
 #[cold]
 fn infinite<MI: Metric, M: Measure>(measure: M) -> PrivacyMap<MI, M> {
     let infinity = measure.infinity();

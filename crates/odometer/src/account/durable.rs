@@ -1,6 +1,6 @@
 //! Launches on a journal. The layer wraps an [`Admission`]: the record is prepared with nothing
-//! locked, enters the queue where all accounts have agreed, and is waited for with nothing locked.
-//! One launch is a group of one.
+//! locked, and enters the queue where all accounts have agreed. Its wait holds no account's lock and
+//! no write lease, but the turn locks of sequential accounts. One launch is a group of one.
 
 use measures::{Metric, Tallied};
 
@@ -57,9 +57,9 @@ impl Staging for Records {
     fn halt(&mut self, step: usize) -> Result<(), JournalError> {
         let found = self.halts.iter().position(|(at, _)| *at == step);
         if let Some(at) = found {
-            let (_, mut halt) = self.halts.swap_remove(at);
-            halt.stage()?;
-            self.halted = Some(halt);
+            // An error leaves the draft here: it is dropped when nothing is locked.
+            self.halts[at].1.stage()?;
+            self.halted = Some(self.halts.swap_remove(at).1);
         }
         Ok(())
     }
@@ -168,7 +168,8 @@ struct Staged<'a> {
 }
 
 impl Staged<'_> {
-    /// Waits for the record, with nothing locked and without a write lease.
+    /// Waits for the record, with no account locked and without a write lease. The caller may hold
+    /// turn locks.
     fn wait(self) -> Result<(Admitted, Written), LaunchError> {
         let Records { charge, halted, .. } = self.records;
         match self.admitted {

@@ -1,9 +1,10 @@
-//! The list of an account: every different measurement that was launched, with its count. An equal
-//! measurement that is made again is the same entry, so the list grows with the number of
-//! different measurements and not with the number of launches.
+//! The list of an account: the measurements that were launched, with their counts. An equal
+//! measurement that has a symbolic form is the same entry when it is made again. Beyond its limit,
+//! the list has entries that stand for several measurements.
 //!
-//! The list has a limit, and every child of the account a share of it ([`Share`]), so that no child
-//! can fill it for the others.
+//! Every child of the account has a share of the list ([`Share`]). A default share is at most half of
+//! a list with two entries or more, and a few entries for merged measurements. Several children
+//! together can fill the list.
 
 use std::{
     collections::HashMap,
@@ -37,6 +38,8 @@ pub(super) const BATCH: usize = 256;
 
 pub(super) struct Entries<MI: Metric, M: Measure> {
     list: Vec<Entry<MI, M>>,
+    /// The number of entries that past launches have added: they leave room for live ones.
+    past: usize,
     /// The numbers of entries by the hash of their identity. Of costs with equal hashes, later
     /// ones are at the following numbers.
     index: HashMap<u64, u32>,
@@ -103,7 +106,16 @@ impl Share {
 pub(super) struct Limit<'a> {
     list: u32,
     share: Option<&'a Share>,
-    is_merged: bool,
+    is_past: bool,
+    stands_for: StandsFor,
+}
+
+/// The launches that an entry stands for.
+#[derive(Clone, Copy, PartialEq)]
+enum StandsFor {
+    Equal,
+    Merged,
+    Any,
 }
 
 impl<'a> Limit<'a> {
@@ -112,26 +124,43 @@ impl<'a> Limit<'a> {
         Self {
             list,
             share,
-            is_merged: false,
+            is_past: false,
+            stands_for: StandsFor::Equal,
         }
     }
 
-    /// The limit of entries that stand for several measurements: it is a little higher, so that a
-    /// full list still takes launches.
+    /// The limit of entries for past launches, which a list may have in addition to live ones.
+    pub(super) fn of_past(list: u32) -> Self {
+        Self {
+            is_past: true,
+            ..Self::new(list, None)
+        }
+    }
+
+    /// The limit of entries that stand for several measurements. It is a little higher, so that a
+    /// full list still takes launches, as long as these entries have room.
     pub(super) fn merged(self) -> Self {
         Self {
-            is_merged: true,
+            stands_for: StandsFor::Merged,
             ..self
         }
     }
 
-    /// Whether one more entry is allowed in a list of this length.
+    /// The limit of the one entry that stands for any launch: every list has room for it.
+    pub(super) fn last(self) -> Self {
+        Self {
+            stands_for: StandsFor::Any,
+            ..self
+        }
+    }
+
+    /// Whether one more entry is allowed next to this number of entries of its kind, past or live.
     fn allows(&self, length: usize) -> bool {
         let extended = |limit: u32, least: u32| {
-            let more = if self.is_merged {
-                (limit / SHARES).max(least)
-            } else {
-                0
+            let more = match self.stands_for {
+                StandsFor::Equal => 0,
+                StandsFor::Merged => (limit / SHARES).max(least),
+                StandsFor::Any => return u32::MAX,
             };
             limit.saturating_add(more)
         };
@@ -153,6 +182,7 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
     pub(super) fn new() -> Self {
         Self {
             list: Vec::new(),
+            past: 0,
             index: HashMap::new(),
             latest: Vec::new(),
             last: NONE,
@@ -181,7 +211,11 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
             }
             key = key.wrapping_add(1);
         }
-        if !limit.allows(self.list.len()) {
+        let of_its_kind = match limit.is_past {
+            true => self.past,
+            false => self.list.len() - self.past,
+        };
+        if !limit.allows(of_its_kind) || self.list.len() >= u32::MAX as usize {
             return None;
         }
         if !is_planted(PlantedMistake::ReservesNothing) {
@@ -192,13 +226,22 @@ impl<MI: Metric, M: Measure> Entries<MI, M> {
         Some(Slot::New(key))
     }
 
-    /// Counts launches where [`slot`](Self::slot) said. `launched` is the number of launches in the
-    /// account afterwards. Nothing is allocated.
+    /// Counts launches in this slot; a new entry is for past launches or for live ones. `launched`
+    /// is the number of launches in the account afterwards. Nothing is allocated.
     #[inline]
-    pub(super) fn record(&mut self, slot: Slot, cost: &Cost<MI, M>, count: u64, launched: u64) {
+    pub(super) fn record(
+        &mut self,
+        (slot, is_past): (Slot, bool),
+        cost: &Cost<MI, M>,
+        count: u64,
+        launched: u64,
+    ) {
         let number = match slot {
             Slot::Known(number) => number,
-            Slot::New(key) => self.add(key, cost),
+            Slot::New(key) => {
+                self.past += usize::from(is_past);
+                self.add(key, cost)
+            }
         };
         let entry = &mut self.list[number as usize];
         entry.count += count;

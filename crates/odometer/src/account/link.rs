@@ -2,7 +2,9 @@
 //! part of the data.
 //!
 //! A link passes the cost of the launched measurement itself upwards, translated; never a total.
-//! Translations are stored, so that equal launches are one entry above the link, too.
+//! The newest translations are stored, so that a cost that is launched again is translated to the
+//! same one. A cost without a symbolic form is a new entry above the link once its translation was
+//! forgotten.
 
 use std::{borrow::Cow, collections::HashMap, mem, sync::Arc};
 

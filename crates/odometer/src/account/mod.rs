@@ -4,7 +4,8 @@
 //! A launch is [prepared](admission) with nothing locked, checked and committed under the locks of
 //! all accounts from the session's to the root, and runs with nothing locked. An account has one
 //! lock for launches ([`State`]); questions about the loss have locks of their own
-//! ([`readings`]). No mechanism and no user-supplied map runs under the lock for launches.
+//! ([`readings`]). Rules and tallies run under the lock for launches; mechanisms and user-supplied
+//! maps do not.
 
 mod addresses;
 pub(crate) mod admission;
@@ -19,6 +20,7 @@ pub(crate) mod plan;
 pub(crate) mod questions;
 mod readings;
 mod recorded;
+mod replayed;
 mod shared;
 mod step;
 mod tallies;

@@ -236,7 +236,7 @@ impl<MI: Metric, R: Tallied> Account<MI, R> {
     }
 
     /// Charges what was charged before: at the opening, or by another process meanwhile. Accounts
-    /// above have postings of their own. No rule and no limit is asked.
+    /// above have postings of their own. No rule is asked; in a full list, launches are merged.
     fn charge_past(&self, past: &Past) -> Result<(), OpenError> {
         let Some(journaled) = &self.journaled else {
             return Ok(());

@@ -3,23 +3,21 @@
 
 use std::{
     any::Any,
-    collections::HashMap,
     hash::{Hash, Hasher},
     sync::Arc,
 };
 
 use exact::excerpt;
 use measures::{
-    Distance as _, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance, Tallied,
+    Distance as _, Form, Loss, MapError, Measure, Metric, PrivacyMap, SymmetricDistance,
 };
 use queryable::guarded;
 
 use crate::{
     account::cost::{Cost, CostAt, GroupId, PartCost, PartCostAt, PartStep, Source},
     account::shared::SharedCurves,
-    account::tallies::Tallies,
     error::LaunchError,
-    journal::{Books, JournalError, Place, Posted, Run, State, Step as Stored},
+    journal::{Books, JournalError, Place, Posted, Step as Stored},
     measurement::Description,
 };
 
@@ -39,6 +37,8 @@ pub(super) enum Origin {
     Record(Arc<(Description, Posted)>),
     /// A list that was full: the value at the cap's distance, as text.
     Merged(String),
+    /// Any launch.
+    Unknown,
 }
 
 /// The description is part of every identity already.
@@ -47,6 +47,7 @@ impl Hash for Origin {
         match self {
             Self::Record(record) => record.1.hash(state),
             Self::Merged(value) => value.hash(state),
+            Self::Unknown => {}
         }
     }
 }
@@ -66,6 +67,32 @@ impl<MI: Metric, M: Measure> Recorded<MI, M> {
             origin: Origin::Merged(text),
             measure: measure.clone(),
         })
+    }
+
+    /// The cost of a launch that is not known at any distance.
+    pub(super) fn unknown(measure: &M) -> Self {
+        Self {
+            known: Vec::new(),
+            elsewhere: None,
+            origin: Origin::Unknown,
+            measure: measure.clone(),
+        }
+    }
+
+    /// The same cost for a launch with this description. Costs that were written alike are equal.
+    pub(super) fn called(&self, description: &Description) -> Self {
+        let origin = match &self.origin {
+            Origin::Record(record) => {
+                Origin::Record(Arc::new((description.clone(), record.1.clone())))
+            }
+            other => other.clone(),
+        };
+        Self {
+            known: self.known.clone(),
+            elsewhere: self.elsewhere.clone(),
+            origin,
+            measure: self.measure.clone(),
+        }
     }
 
     pub(super) fn measure(&self) -> &M {
@@ -111,15 +138,24 @@ fn read<L: Loss>(text: &str) -> Result<L, JournalError> {
     L::read(text).ok_or_else(|| damaged(format!("`{}` is no loss", excerpt(text))))
 }
 
-fn damaged(why: impl Into<String>) -> JournalError {
+pub(super) fn damaged(why: impl Into<String>) -> JournalError {
     JournalError::Damaged(why.into())
 }
 
 impl<MI: Metric, M: Measure> Cost<MI, M> {
-    /// The record of this cost for an account with these distances.
-    pub(super) fn posted(&self, distances: &[MI::Distance]) -> Result<Posted, LaunchError> {
+    /// The record of this cost for an account with these distances. At the distance of a cap it
+    /// states the cost that is charged: an inconsistent map could give another when asked again.
+    pub(super) fn posted(
+        &self,
+        distances: &[MI::Distance],
+        at_cap: Option<(&MI::Distance, &CostAt<M::Loss>)>,
+    ) -> Result<Posted, LaunchError> {
         let (factors, form) = self.innermost();
-        let costs = distances.iter().map(|d_in| self.at(d_in));
+        let at = |d_in: &MI::Distance| match at_cap {
+            Some((cap, charged)) if cap == d_in => Ok(charged.clone()),
+            _ => self.at(d_in),
+        };
+        let costs = distances.iter().map(at);
         let costs: Vec<CostAt<M::Loss>> = costs.collect::<Result<_, _>>()?;
         if factors.is_empty() {
             let losses = costs.iter().map(|cost| match cost {
@@ -193,7 +229,7 @@ impl<MI: Metric, M: Measure> Cost<MI, M> {
 }
 
 /// What was written of a launch, at each distance.
-fn read_posted<M: Measure>(
+pub(super) fn read_posted<M: Measure>(
     measure: &M,
     posted: &Posted,
     group: &mut dyn FnMut(Place) -> GroupId,
@@ -216,7 +252,7 @@ fn slot() -> JournalError {
     damaged("a slot was taken of what is no compositor")
 }
 
-fn other_distances() -> JournalError {
+pub(super) fn other_distances() -> JournalError {
     damaged("a charge is at other distances than its account")
 }
 
@@ -313,59 +349,4 @@ fn part_of<MI: Metric, M: Measure>(
         inner,
     };
     Some(Cost::part(part, None))
-}
-
-/// Tallies of a journal, without any session.
-impl State {
-    /// What was charged to an account, for its rule, at one of the distances of its terms (the first
-    /// is its budget's). It is what a session that is opened there remembers.
-    ///
-    /// The rule must be the one that the account's terms name: its name is not checked here.
-    ///
-    /// ```
-    /// use odometry::measures::{Adaptive, Basic, PrivacyMap, PureDp};
-    /// use odometry::odometer::journal::{Books, Memory, Place, State};
-    /// use odometry::odometer::{Measurement, Odometer, Records};
-    /// let records = Records::<i64>::new();
-    /// let query = Measurement::new("query", records, PrivacyMap::per_record(PureDp, "0.4")?, |_, _| Ok(42));
-    /// let (rule, journal) = (Basic::new(PureDp), Memory::new());
-    /// let session = Odometer::new(records, rule).named("team").filter_on(&Books::new(journal.clone()), 1, "1", vec![1])?;
-    /// session.launch(&query)?;
-    ///
-    /// let mut state = State::new();
-    /// for record in journal.records() {
-    ///     state.apply(&record)?;
-    /// }
-    /// let tally = state.tally(Place(0), 0, &rule)?;
-    /// assert_eq!(rule.loss(&tally).to_string(), "0.4");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`JournalError::Damaged`] if its charges are not of this rule's measure.
-    pub fn tally<R: Tallied>(
-        &self,
-        account: Place,
-        distance: usize,
-        rule: &R,
-    ) -> Result<R::Tally, JournalError> {
-        let past = self.past(account);
-        let past = past.ok_or_else(|| damaged(format!("there is no place {account}")))?;
-        let (zero, measure) = (rule.start(), rule.child());
-        let mut tallies = Tallies::new(zero.clone());
-        let mut groups = HashMap::new();
-        let mut group = |place| {
-            let group = groups.entry(place);
-            group.or_insert_with(|| GroupId::at(place)).clone()
-        };
-        for Run { launch, count } in past.runs {
-            let costs = read_posted(&measure, &launch.1, &mut group)?;
-            let cost = costs.get(distance).ok_or_else(other_distances)?;
-            let after = tallies.after(cost, count, &zero);
-            let mut after = after.map_err(|_| damaged("its parts contradict each other"))?;
-            tallies.reserve(&mut after);
-            tallies.commit(&mut after);
-        }
-        Ok(tallies.total().clone())
-    }
 }

@@ -1,10 +1,10 @@
 //! One account's part in an admission: whether the launch fits in its list and its budget, and the
 //! charge.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, mem, sync::Arc};
 
 use measures::{ChildLoss, Loss as _, Measure as _, Metric, Tallied, Total, TotalLoss};
-use queryable::Turn;
+use queryable::{Turn, guarded};
 
 use crate::{
     account::admission::{Checked, Kind, Refused, Step},
@@ -31,6 +31,8 @@ pub(super) struct AccountStep<'a, MI: Metric, R: Tallied> {
     at_cap: Option<Cow<'a, CostAt<ChildLoss<R>>>>,
     /// If the list is full: the cost of the entry that stands for several measurements.
     merged: Option<Cost<MI, R::Child>>,
+    /// Whether that entry stands for any launch, so that every list has room for it.
+    is_last: bool,
     /// The share of the account below.
     share: Option<&'a Share>,
     /// Where the launch is counted, once it was checked; and whether that is the merged entry.
@@ -63,6 +65,7 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
             cost: Some(cost),
             at_cap,
             merged: None,
+            is_last: false,
             share,
             counted: None,
             next: None,
@@ -110,15 +113,22 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
             return Ok(());
         }
         let merged = self.merged.as_ref().ok_or(Refused::Crowded)?;
-        let slot = entries.slot(merged, &limit.merged());
-        let slot = slot.ok_or_else(|| Refused::Full(limit.reached()))?;
-        self.counted = Some((slot, true));
+        let merged_limit = match self.is_last {
+            true => limit.last(),
+            false => limit.merged(),
+        };
+        let slot = entries.slot(merged, &merged_limit);
+        let full = || match kind.is_past() && !self.is_last {
+            true => Refused::Crowded,
+            false => Refused::Full(limit.reached()),
+        };
+        self.counted = Some((slot.ok_or_else(full)?, true));
         Ok(())
     }
 
     fn limit(&self, kind: Kind) -> Limit<'a> {
         match kind.is_past() {
-            true => Limit::new(u32::MAX, None),
+            true => Limit::of_past(self.account.quota),
             false => Limit::new(self.account.quota, self.share),
         }
     }
@@ -130,7 +140,7 @@ impl<'a, MI: Metric, R: Tallied> AccountStep<'a, MI, R> {
         };
         let after = state.spent.after(cost, kind.count(), &self.account.zero);
         let after = after.map_err(|_| Refused::Contradiction)?;
-        // It stays if the rule panics: nothing is dropped under the lock.
+        // It stays here if the rule panics, and is dropped after the unlock.
         let next = self.next.insert(after);
         if !kind.is_past() && !cap.solved.fits(next.total()) {
             self.spent = Some(Box::new(state.spent.total().clone()));
@@ -173,7 +183,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
             };
             state
                 .entries
-                .record(slot, cost?, kind.count(), state.launched);
+                .record((slot, kind.is_past()), cost?, kind.count(), state.launched);
             if let (Slot::New(_), Some(share)) = (slot, self.share) {
                 share.take();
             }
@@ -204,13 +214,24 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
 
     #[cold]
     fn merge(&mut self, kind: Kind) -> Result<(), LaunchError> {
-        let cap = self.account.cap.as_ref();
-        let at_cap = cap.map(|cap| &cap.d_in).zip(self.at_cap.as_deref());
-        let merged = self.cost.as_deref().and_then(|cost| cost.merged(at_cap));
+        let cost = self.cost.as_deref();
+        let merged = match self.merged {
+            None => cost.and_then(|cost| cost.merged(self.at_cap())),
+            Some(_) => None,
+        };
+        if merged.is_none() && kind.is_past() {
+            // What was charged before is never refused.
+            self.is_last = true;
+            let replaced = mem::replace(&mut self.merged, cost.and_then(Cost::unknown));
+            let _ = guarded(|| drop(replaced));
+        } else {
+            self.merged = merged;
+        }
         let reached = self.limit(kind).reached();
-        let merged = merged.ok_or_else(|| self.explain(Refused::Full(reached)))?;
-        self.merged = Some(merged);
-        Ok(())
+        match self.merged {
+            Some(_) => Ok(()),
+            None => Err(self.explain(Refused::Full(reached))),
+        }
     }
 
     #[cold]
@@ -242,7 +263,7 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
         };
         Ok(Some(Posting {
             account: journaled.place,
-            price: cost.posted(&journaled.distances)?,
+            price: cost.posted(&journaled.distances, self.at_cap())?,
         }))
     }
 
@@ -256,6 +277,12 @@ impl<'a, MI: Metric, R: Tallied> Step<'a> for AccountStep<'a, MI, R> {
 }
 
 impl<MI: Metric, R: Tallied> AccountStep<'_, MI, R> {
+    /// The distance of the cap, and the cost that is charged there.
+    fn at_cap(&self) -> Option<(&MI::Distance, &CostAt<ChildLoss<R>>)> {
+        let cap = self.account.cap.as_ref();
+        cap.map(|cap| &cap.d_in).zip(self.at_cap.as_deref())
+    }
+
     /// The refusal of a launch over the cap. Asks the rule.
     fn over(&self) -> Option<Refusal> {
         let (spent, cap) = (self.spent.as_deref()?, self.account.cap.as_ref()?);

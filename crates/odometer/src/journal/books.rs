@@ -196,8 +196,7 @@ impl Books {
 
     /// Waits until a place is written down, if it is new.
     fn written(&self, draft: New) -> Result<(), JournalError> {
-        let books = self.clone();
-        let wait = |draft| Drafted { books, draft }.wait().map(drop);
+        let wait = |draft| Drafted::new(self, draft).wait().map(drop);
         draft.map_or(Ok(()), wait)
     }
 
@@ -241,10 +240,7 @@ impl Books {
 
     pub(crate) fn draft(&self, record: Record) -> Result<Drafted, JournalError> {
         let draft = self.ask(|journal| journal.draft(record))?;
-        Ok(Drafted {
-            books: self.clone(),
-            draft,
-        })
+        Ok(Drafted::new(self, draft))
     }
 
     /// Waits until everything that was staged is written down.
@@ -312,10 +308,22 @@ impl Drop for Entered<'_> {
 pub(crate) struct Drafted {
     books: Books,
     draft: Box<dyn Draft>,
+    /// Why it is in doubt since it was staged.
+    doubt: Option<JournalError>,
 }
 
 impl Drafted {
-    /// Stages it, under the accounts' locks.
+    fn new(books: &Books, draft: Box<dyn Draft>) -> Self {
+        Self {
+            books: books.clone(),
+            draft,
+            doubt: None,
+        }
+    }
+
+    /// Stages it, under the accounts' locks. A draft that panics may be in the queue nevertheless:
+    /// it counts as staged, nothing is written after it, and [`wait`](Self::wait) returns the
+    /// error.
     pub(crate) fn stage(&mut self) -> Result<(), JournalError> {
         // Another launch may be in doubt since this was drafted.
         if let Some(reason) = lock(&self.books.0.closed).clone() {
@@ -323,14 +331,24 @@ impl Drafted {
         }
         match guarded(|| self.draft.stage()) {
             Ok(staged) => staged,
-            // Staged or not: nothing is written after it.
-            Err(_) => Err(self.books.close("it panicked")),
+            Err(_) => {
+                self.doubt = Some(self.books.close("it panicked"));
+                Ok(())
+            }
         }
     }
 
-    /// Waits until it is written down. Whatever goes wrong leaves it in doubt.
+    /// Waits until it is written. Any error leaves it in doubt.
     pub(crate) fn wait(self) -> Result<Written, JournalError> {
-        let Self { books, draft } = self;
+        let Self {
+            books,
+            draft,
+            doubt,
+        } = self;
+        if let Some(doubt) = doubt {
+            let _ = guarded(|| drop(draft));
+            return Err(doubt);
+        }
         match guarded(|| draft.wait()) {
             Ok(Ok(written)) => Ok(written),
             Ok(Err(error)) => {

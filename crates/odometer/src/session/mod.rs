@@ -78,7 +78,8 @@ impl<S: Space, R: Tallied> Session<S, R> {
     /// ```
     ///
     /// # Errors
-    /// [`LaunchError`]. Unless it [was charged](LaunchError::was_charged), everything is as it was and no data was read.
+    /// [`LaunchError`]. Unless it [was charged](LaunchError::was_charged), it was not run and read no data. A refusal may halt
+    /// an account of the halting form.
     pub fn launch<A: 'static>(
         &self,
         measurement: &Measurement<S, R::Child, A>,
@@ -133,8 +134,9 @@ impl<S: Space, R: Tallied> Session<S, R> {
         head.check_fits(&self.root, &self.space, &self.account.measure)
     }
 
-    /// Would this be launched now? Every account on the way to the root is asked, and nothing happens: nothing is charged,
-    /// halted or run. Stale as soon as another thread launches; [`plan`](Self::plan) asks about several in order.
+    /// Asks the accounts on the way to the root, up to the first refusal, whether they would admit this launch. Maps and rules
+    /// run; no account is charged or halts, and the measurement does not run. The answer is stale as soon as another thread
+    /// launches; [`plan`](Self::plan) asks about several launches in order.
     ///
     /// ```
     /// # use odometry::measures::{Basic, PrivacyMap, PureDp};

@@ -1,7 +1,7 @@
 //! Journals that fail, panic or are slow: what is in doubt counts as charged and does not run.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use odometer::journal::{Draft, Journal, OpenedPlace, Opening, Past, Place, Record, Written};
 
@@ -41,6 +41,15 @@ struct Broken {
 struct BrokenDraft {
     draft: Box<dyn Draft>,
     how: fn(&'static str) -> Option<JournalError>,
+    _dropped: Dropped,
+}
+
+struct Dropped(fn(&'static str) -> Option<JournalError>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        (self.0)("drop");
+    }
 }
 
 impl Journal for Broken {
@@ -60,6 +69,7 @@ impl Journal for Broken {
         Ok(Box::new(BrokenDraft {
             draft,
             how: self.how,
+            _dropped: Dropped(self.how),
         }))
     }
 
@@ -123,11 +133,65 @@ fn a_journal_that_panics_is_closed() {
         let books = Books::new(Broken { memory, how });
         let session = organisation().filter_on(&books, 1, "1", vec![]).unwrap();
         let error = session.launch(&query("0.4")).unwrap_err();
-        assert_eq!(error.is_in_doubt(), number == 2, "{error}");
-        assert_eq!(left(&session), if number == 2 { "0.6" } else { "1" });
+        // A draft that panics when it is staged may be in the queue nevertheless.
+        let in_doubt = number > 0;
+        assert_eq!(error.is_in_doubt(), in_doubt, "{error}");
+        assert_eq!(error.was_charged(), in_doubt);
+        assert_eq!(left(&session), if in_doubt { "0.6" } else { "1" });
         let closed = journal_error(session.launch(&query("0.4")).unwrap_err());
         assert!(matches!(closed, JournalError::Closed { .. }), "{closed}");
     }
+}
+
+#[test]
+fn an_account_does_not_halt_if_its_halt_cannot_be_staged() {
+    let memory = Memory::new();
+    let books = Books::new(Broken {
+        memory: memory.clone(),
+        how: |step| (step == "stage").then(full).flatten(),
+    });
+    let odometer = organisation().halting();
+    let session = odometer.filter_on(&books, 1, "1", vec![]).unwrap();
+    let error = session.launch(&query("2")).unwrap_err();
+    assert!(matches!(journal_error(error), JournalError::Full { .. }));
+    // The ledger has no record of a halt, so a restart would not know of it either.
+    assert_eq!(session.would_admit(&query("0.4")), Ok(()));
+    assert_eq!(memory.records().len(), 1);
+}
+
+#[test]
+fn drafts_are_dropped_when_no_account_is_locked() {
+    static SESSION: OnceLock<Pure> = OnceLock::new();
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+    static LOCKED: AtomicUsize = AtomicUsize::new(0);
+    fn asks_another_thread() {
+        let (answer, answered) = std::sync::mpsc::channel();
+        std::thread::spawn(move || answer.send(left(SESSION.get().unwrap())));
+        DROPPED.fetch_add(1, Ordering::SeqCst);
+        let answered = answered.recv_timeout(std::time::Duration::from_secs(5));
+        LOCKED.fetch_add(usize::from(answered.is_err()), Ordering::SeqCst);
+    }
+    let books = Books::new(Broken {
+        memory: Memory::new(),
+        how: |step| match step {
+            "stage" => full(),
+            "drop" => {
+                asks_another_thread();
+                None
+            }
+            _ => None,
+        },
+    });
+    let odometer = organisation().halting();
+    let session = odometer.filter_on(&books, 1, "1", vec![]).unwrap();
+    let session = SESSION.get_or_init(|| session);
+    for cost in ["0.4", "2"] {
+        let error = session.launch(&query(cost)).unwrap_err();
+        assert!(matches!(journal_error(error), JournalError::Full { .. }));
+    }
+    // A charge and a halt for each launch.
+    assert_eq!(DROPPED.load(Ordering::SeqCst), 4);
+    assert_eq!(LOCKED.load(Ordering::SeqCst), 0);
 }
 
 /// Without the gate, the next launch moves the turn while this one waits, and it is charged and never runs.

@@ -4,6 +4,7 @@ mod broken;
 mod destructors;
 mod forged;
 mod launching;
+mod lists;
 mod names;
 mod put_back;
 mod resumed;
