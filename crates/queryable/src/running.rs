@@ -99,14 +99,14 @@ pub(crate) fn check_analyst() -> Result<(), AskError> {
 
 /// Is code that sees data running on this thread: a machine's step or destructor, or a function under [`Root::run`]?
 ///
-/// What only the analyst's side may do (launch into a session it opened, for one) asks this first.
+/// What only the analyst's side may do (such as to launch into a session that it opened) asks this first.
 ///
 /// [`Root::run`]: crate::Root::run
 pub fn inside_step() -> bool {
     now().who != ANALYST
 }
 
-/// Runs foreign code that may ask nothing and spawn nothing (a privacy map, for one); a panic is caught, and what it
+/// Runs foreign code that may ask nothing and spawn nothing (such as a privacy map); a panic is caught, and what it
 /// carries is dropped like a machine's state: it may ask nothing either, and its own panic is caught. So whatever lock the
 /// foreign code runs under, take it inside.
 ///
@@ -158,7 +158,7 @@ impl Running {
         })
     }
 
-    /// Foreign code that has nobody to ask.
+    /// User-supplied code that may ask no machine.
     #[inline]
     fn outcast() -> Self {
         NOW.with(|now| {

@@ -25,7 +25,7 @@ impl Root {
     /// given even if its turn passes while the step runs.
     ///
     /// Sequential composition assumes that a query is fixed when it is asked. Where queries can be anything, a channel for
-    /// one, an older child could hear a newer one's answer while it steps; its own answer is then late, and withheld here.
+    /// one, an older child could read a newer one's answer while it steps; its own answer is then late, and withheld here.
     /// The price: whether a step had ended when the turn passed becomes part of what the analyst sees, so how long steps
     /// take must not depend on data. That is why it is an option, and why functions under [`run`](Self::run), which have
     /// been paid for, are never withheld.
@@ -50,10 +50,10 @@ impl Root {
         self.branched(lease, |here, source| here.root(source).withholding())
     }
 
-    /// An owned, shared scope below this one in which somebody [outside](Outside) has a say, too.
+    /// An owned, shared scope below this one whose steps run inside an [`Outside`], too.
     ///
     /// # Errors
-    /// As [`branch`](Self::branch), and [`AskError::TooDeep`] if somebody has a say already.
+    /// As [`branch`](Self::branch), and [`AskError::TooDeep`] if there is one already.
     pub fn under(&self, outside: Arc<dyn Outside>) -> Result<Self, AskError> {
         self.branched(self.0.place.lease.under(outside)?, Position::root)
     }
